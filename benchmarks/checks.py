@@ -25,15 +25,15 @@ from nmt_cli.api.open_model import open_translator
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.analysis.reliability import compute_auc, measure_reliability
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_chrf
-from nmt_cli.jobs.job import Block, score_pairs
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.training.export.publish import SEARCH, SURELY_GOOD_CHRF, describe_fit
 from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, extract_features, is_kept
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
 from nmt_cli.translation.repair.faults import WORD_FAULTS
+from nmt_cli.translation.request import Block, TranslationRequest, score_pairs
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
@@ -203,7 +203,7 @@ def main() -> None:
     )
     pairs = draw_unseen(read_pairs(options.pairs), trained, options.sentences, options.seed)
     reverse = options.check_with and find_model(options.check_with)
-    translator = open_translator(ModelRequest(find_model(options.model), check_with=reverse))
+    translator = open_translator(TranslationRequest(find_model(options.model), check_with=reverse))
     if translator.profile is None:
         translator.profile = CorpusProfile.parse(corpus.profile.encode())
     if options.what == "alarms":

@@ -19,8 +19,8 @@ from sentencepiece import SentencePieceProcessor
 import nmt_cli as nmt
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import LineConfig, ModelRequest, TranslateOptions
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 
 SEARCH = SearchConfig(beam_size=1, length_factor=None)
 AS_THEY_ARE = LineConfig(protect=False, fold=False, split_sentences=False, max_words=1000)
@@ -45,7 +45,7 @@ def main() -> None:
     parser.set_defaults(sentences=1000)
     options = parser.parse_args()
     lines = [pair.source for pair in PreparedCorpus.load(options.data).read_pairs("test")[: options.sentences]]
-    here = Translator.load(ModelRequest(options.model, lines=AS_THEY_ARE, precision="float", threads=1))
+    here = TranslationRequest(options.model, lines=AS_THEY_ARE, precision="float", threads=1).load()
     ours = [translation.text for translation in here.translate(lines, TranslateOptions(SEARCH))]
     with tempfile.TemporaryDirectory() as name:
         theirs = translate_there(nmt.export(options.model, Path(name) / "exported", "ctranslate2"), lines)

@@ -18,9 +18,9 @@ from bench import Pair, make_parser, read_pairs
 
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import RepairConfig, TranslateOptions
 from nmt_cli.translation.memory.lookup import TranslationMemory
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.request import TranslationRequest
 
 
 def draw_segments(pairs: Sequence[Pair], count: int, corrections: int, seed: int) -> tuple[list[Pair], list[Pair]]:
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--beam", type=int, default=5)
     parser.add_argument("--counts", type=int, nargs="+", default=[0, 100, 200, 300, 400, 500, 600])
     options = parser.parse_args()
-    translator = Translator.load(ModelRequest(options.model, threads=1))
+    translator = TranslationRequest(options.model, threads=1).load()
     corrected, rest = draw_segments(read_pairs(options.pairs), options.segments, max(options.counts), options.seed)
     sets = {"rest": rest, "old": read_pairs(options.data / "test.tsv")[: options.sentences]}
     memory, usual = TranslationMemory(translator.card.target_language), SearchConfig().neighbours

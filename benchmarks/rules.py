@@ -37,10 +37,9 @@ from nmt_cli.carrying.people import find_persons
 from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.evaluation.metrics.registry import METRICS
-from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.search import Network
 from nmt_cli.translation.segmentation.line_reader import LineReader
-from nmt_cli.translation.translator import Translator
 
 TABLES = {
     "kind": "nmt_cli.carrying.kinds:KINDS",
@@ -157,7 +156,7 @@ def measure(options: Namespace, rule: str | None) -> Figures:
     """Measures everything, with a rule turned off."""
     if rule is not None:
         turn_off(rule)
-    translator, corpus = Translator.load(ModelRequest(options.model, threads=1)), PreparedCorpus.load(options.data)
+    translator, corpus = TranslationRequest(options.model, threads=1).load(), PreparedCorpus.load(options.data)
     pairs = options.drawn
     translations = list(translate_lines(translator, [source for source, _ in pairs]))
     outputs = [translation.text for translation in translations]
@@ -197,7 +196,7 @@ def draw_pairs(options: Namespace) -> list[tuple[str, str]]:
     drawn += read_turned(options.everyday, options) if options.everyday else []
     if not options.applies:
         return drawn
-    reader = Translator.load(ModelRequest(options.model, threads=1)).reader
+    reader = TranslationRequest(options.model, threads=1).load().reader
     found: dict[str, list[tuple[str, str]]] = {rule: [] for rule in options.rule}
     for pair in [pair for pairs in files for pair in draw(pairs, POOL, options.seed)]:
         for rule in list_applied(reader, pair[0]) & set(found):

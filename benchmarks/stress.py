@@ -47,7 +47,8 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import RepairConfig, TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.translator import Translator
 
 CASE_BAR, COUNT_BAR = 95.0, 99.5  # per cent
@@ -205,7 +206,7 @@ def parse_options() -> Namespace:
 
 def main() -> int:
     options = parse_options()
-    translator, corpus = Translator.load(ModelRequest(options.model)), PreparedCorpus.load(options.data)
+    translator, corpus = TranslationRequest(options.model).load(), PreparedCorpus.load(options.data)
     if options.lost:
         return 0 if print_losses(translator, corpus, options) else 1
 

@@ -21,8 +21,8 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.files import count_cores
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest, TranslateOptions
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 
 
 def run_ctranslate2(python: str, exported: Path, folder: Path, beam: int, threads: int) -> Cost:
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=count_cores())
     options = parser.parse_args()
     python = install_peers(options.peers)
-    translator = Translator.load(ModelRequest(options.model, threads=options.threads))
+    translator = TranslationRequest(options.model, threads=options.threads).load()
     pairs = PreparedCorpus.load(options.data).read_pairs("test")[: options.sentences]
     sources, references = [pair.source for pair in pairs], [[pair.target] for pair in pairs]
     with tempfile.TemporaryDirectory() as name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import TaggedPair
     from nmt_cli.formats.inputs import CorpusFile
     from nmt_cli.sources.source import PictureReader
-    from nmt_cli.translation.config import ModelRequest
     from nmt_cli.translation.forced import Judge
     from nmt_cli.translation.memory.lookup import TranslationMemory
+    from nmt_cli.translation.request import TranslationRequest
     from nmt_cli.translation.translator import Translator
 
 
@@ -37,12 +38,10 @@ def make_picture_reader(config: PrepareConfig) -> PictureReader | None:
     return load_inception(Path(config.image_weights) if config.image_weights is not None else None)
 
 
-def open_translator(request: ModelRequest) -> Translator:
+def open_translator(request: TranslationRequest) -> Translator:
     """Opens a model, or an ensemble of models, with its reader of pictures or the model that ranks its hypotheses."""
     silence_onnxruntime()
-    from nmt_cli.translation.translator import Translator
-
-    translator = Translator.load(request)
+    translator = request.load()
     if translator.card.source.get("type") == "image":
         from nmt_cli.sources.images import IMAGE_WEIGHTS
 
@@ -53,30 +52,29 @@ def open_translator(request: ModelRequest) -> Translator:
     return translator if request.rerank is None else translator.with_judge(open_judge(request, request.rerank))
 
 
-def attach_reverse(translator: Translator, request: ModelRequest, check_with: Path) -> None:
+def attach_reverse(translator: Translator, request: TranslationRequest, check_with: Path) -> None:
     """Makes a translator read its translations back by a model of the other direction.
 
     Raises NotFoundError and DamagedError, and OptionError for a model of other languages.
     """
     from nmt_cli.runtime.model_directory import ModelDirectory, require_reverse
-    from nmt_cli.translation.config import ModelRequest
     from nmt_cli.translation.forced import read_back  # numpy, as above
-    from nmt_cli.translation.translator import Translator
+    from nmt_cli.translation.request import TranslationRequest
 
     other = ModelDirectory.open(check_with)
     require_reverse(other._replace(directory=request.model, card=translator.card), other)
-    reverse = Translator.load(ModelRequest(other.directory, threads=request.threads, is_private=request.is_private))
-    translator.read_back = partial(read_back, reverse)
+    reverse = TranslationRequest(other.directory, threads=request.threads, is_private=request.is_private)
+    translator.read_back = partial(read_back, reverse.load())
 
 
-def open_judge(request: ModelRequest, rerank: Path) -> Judge:
+def open_judge(request: TranslationRequest, rerank: Path) -> Judge:
     """Opens the model that ranks the hypotheses of another. Raises OptionError for one of other languages."""
     from nmt_cli.runtime.model_directory import ModelDirectory, require_reverse
+    from nmt_cli.translation.config import LineConfig
     from nmt_cli.translation.forced import Judge  # numpy, as above
-    from nmt_cli.translation.translator import Translator
 
     require_reverse(ModelDirectory.open(request.model), ModelDirectory.open(rerank), "rerank")
-    return Judge(Translator.load(request._replace(model=rerank, ensemble=(), lines=None)))
+    return Judge(replace(request, model=rerank, ensemble=(), lines=LineConfig()).load())
 
 
 def load_own_inception(weights: Path, checksums: Mapping[str, str]) -> PictureReader:

@@ -19,7 +19,7 @@ from nmt_cli.evaluation.metrics.score import Material, References
 from nmt_cli.languages.codes import is_same_language
 from nmt_cli.runtime.installed_models import name_model
 from nmt_cli.text.tags import replace_languages
-from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.request import TranslationRequest
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -125,7 +125,7 @@ class Evaluation:
 
     def load_translator(self, model: Path, corpus: PreparedCorpus | None, rerank: Path | None = None) -> Translator:
         """Loads a model, with the pictures of the corpus if it has any, and the model that ranks its hypotheses."""
-        translator = open_translator(ModelRequest(model, precision=self.request.precision, rerank=rerank))
+        translator = open_translator(TranslationRequest(model, precision=self.request.precision, rerank=rerank))
         return translator if corpus is None else translator.with_stored_pictures(corpus.load_pictures())
 
     def translate(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -22,8 +21,6 @@ from nmt_cli.api.options.options import (
     build_settings,
     check_count,
     check_texts,
-    choose_scope,
-    choose_tags,
     explain_os_errors,
     list_paths,
     list_tags,
@@ -40,17 +37,18 @@ from nmt_cli.documents.reading_back import copy_torn
 from nmt_cli.errors import CheckError, FailedLineError, OptionError, OutputError
 from nmt_cli.files import require_file, stage_file
 from nmt_cli.formats.sniffing import HEAD
-from nmt_cli.jobs.job import TranslateBlock, translate_block, translate_units
+from nmt_cli.jobs.units import translate_units
 from nmt_cli.text.streams import batch_blocks
+from nmt_cli.text.tags import replace_languages
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.config import LineConfig, MemoryConfig, ModelRequest, TranslateOptions
+from nmt_cli.translation.config import LineConfig, MemoryConfig, TranslateOptions
 from nmt_cli.translation.lines import ContextScope, WindowCutter, lay_out_lines
+from nmt_cli.translation.request import TranslateBlock, TranslationRequest, answer_blocks
 from nmt_cli.workers.work import InProcess
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import FileKeywords, LoadKeywords, SearchKeywords
     from nmt_cli.carrying.glossary import Glossary
-    from nmt_cli.jobs.job import Block
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.config import CheckConfig
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -87,7 +85,7 @@ class LoadedTranslator:
         self._options = list_tags(options)
         self._memory = memory
         self.model = model
-        self._languages = translator.card.follow_tags(choose_tags(self._options, translator.card, model)).languages
+        self._languages = self._find_languages(self._fit({}, 1))
         # Checking options takes a tenth of the time of a short text; of equal ones, the settings are made once.
         self._make_search = lru_cache(maxsize=MOST_OPTIONS, typed=True)(self._make_new_search)
         self._make_options({})  # what is wrong is said when it is given
@@ -133,7 +131,7 @@ class LoadedTranslator:
     @property
     def beam_size(self) -> int:
         """The default of `beam_size`."""
-        return make_search_options({}, self._options).search.beam_size
+        return self._make_options({}).search.beam_size
 
     def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> TranslateOptions:
         """Returns the settings of a search; `options` overrule those given to `nmt.load`."""
@@ -142,21 +140,24 @@ class LoadedTranslator:
         return (self._make_search if is_hashable else self._make_new_search)(n_best, **options)
 
     def _make_new_search(self, n_best: int, **options: Any) -> TranslateOptions:
-        made = make_search_options(options, self._options, n_best=n_best, companions=self._companions)
+        made = self._fit(options, n_best)
         if made.checks is not None and made.checks.needs_confidence:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
 
             load_confidence(self.card)
-        merged = {**self._options, **options}
-        tags = choose_tags(merged, self.card, self.model)
-        search = dataclasses.replace(made.search, tags=tags)
-        memory = self._memory if self.card.follow_tags(tags).languages == self._languages else None
-        return made._replace(
-            search=search,
-            memory=memory and memory.follow_tags(tags),
-            known_domains=self.card.domains,
-            scope=choose_scope(merged, self.card, self.model),
-        )
+        memory = self._memory if self._find_languages(made) == self._languages else None
+        return made._replace(memory=memory and memory.choose_register(made.search.tags))
+
+    def _fit(self, options: Mapping[str, Any], n_best: int) -> TranslateOptions:
+        """Returns the settings of a search as the model follows them. Raises OptionError for what it does not know."""
+        from nmt_cli.translation.known_tags import fit_options  # SentencePiece, which `import nmt_cli` does not need
+
+        made = make_search_options(options, self._options, n_best=n_best, companions=self._companions)
+        return fit_options(made, self.card, self.model)
+
+    def _find_languages(self, made: TranslateOptions) -> tuple[str, str]:
+        """Returns the languages that are translated between with these settings."""
+        return replace_languages(self.card.languages, made.search.tags)
 
     @overload  # mypy: a string is an iterable of strings; the first signature that fits counts
     def translate(self, texts: str, **options: Unpack[SearchKeywords]) -> str: ...  # type: ignore[overload-overlap]
@@ -232,19 +233,17 @@ class LoadedTranslator:
         if failed and checks.strict:
             raise CheckError(f"{failed:,} of {format_count(texts, 'text')} failed a check", hint="report= shows them")
 
-    def translate_block(
+    def answer_blocks(
         self,
-        block: Block,
         *,
         terms: Glossary | None = None,
         memory: TranslationMemory | None = None,
         **options: Unpack[SearchKeywords],
-    ) -> list[Translation]:
-        """Returns the translations of the texts of a block, those of its windows in context."""
+    ) -> TranslateBlock:
+        """Returns the function that translates the texts of a block, those of its windows in context."""
         translator = self._translator if terms is None else self._translator.with_glossary(terms)
         made = self._make_options(options)
-        made = made if memory is None else made._replace(memory=memory)
-        return translate_block(translator, made, block)
+        return answer_blocks(translator, made if memory is None else made._replace(memory=memory))
 
     @explain_os_errors
     def translate_file(
@@ -269,13 +268,13 @@ class LoadedTranslator:
             config = DocumentConfig.from_options(**select_options(options, DocumentConfig))
         others = {name: value for name, value in options.items() if not hasattr(config, name)}
         made = self._make_options(others)
-        languages = self.card.follow_tags(made.search.tags).languages
+        languages = self._find_languages(made)
         if tm is not None:
             memory = open_memory(tm, languages)
-            made = made._replace(memory=memory and memory.follow_tags(made.search.tags))
+            made = made._replace(memory=memory and memory.choose_register(made.search.tags))
 
         done = translate_file(
-            partial(translate_block, self._translator, made),
+            answer_blocks(self._translator, made),
             Path(source),
             Path(target),
             config,
@@ -311,6 +310,7 @@ def load(
     """
     from nmt_cli.api.open_model import open_translator
     from nmt_cli.runtime.installed_models import find_model
+    from nmt_cli.translation.known_tags import fit_options  # SentencePiece, as above
 
     check_count("threads", threads)
     listed = list_tags(options)
@@ -321,10 +321,11 @@ def load(
     others_models = tuple(find_model(path) for path in list_paths(ensemble))
     reverse = None if check_with is None else find_model(Path(check_with))
     judge = None if rerank is None else find_model(Path(rerank))
-    translator = open_translator(ModelRequest(directory, others_models, lines, precision, threads, reverse, judge))
+    request = TranslationRequest(directory, others_models, lines, precision, threads, reverse, judge)
+    translator = open_translator(request)
     companions = {"ensemble": others_models, "rerank": judge}
-    tags = choose_tags(others, translator.card, directory)
-    memory = open_memory(tm, translator.card.follow_tags(tags).languages)
+    made = fit_options(make_search_options({}, others, companions=companions), translator.card, directory)
+    memory = open_memory(tm, replace_languages(translator.card.languages, made.search.tags))
     return LoadedTranslator(translator, directory, others, companions=companions, memory=memory)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.api.serve_config import ServeConfig, parse_size
-from nmt_cli.api.translating.request import TranslationRequest
+from nmt_cli.api.translating.request import TranslateCommand
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import MissingExtraError, explain_install
 from nmt_cli.settings import Settings, option_fields
@@ -27,8 +28,8 @@ KEYS_VARIABLE = "NMT_API_KEYS"
 PACKAGES = ("starlette", "uvicorn", "python_multipart")
 
 
-def serve_models(request: TranslationRequest, config: ServeConfig, screen: Screen) -> None:
-    """Serves the models of a request until a signal comes; its search settings are the defaults.
+def serve_models(command: TranslateCommand, config: ServeConfig, screen: Screen) -> None:
+    """Serves the models of a command until a signal comes; its search settings are the defaults.
 
     Raises MissingExtraError without the packages of the extra `serve`.
     """
@@ -37,12 +38,13 @@ def serve_models(request: TranslationRequest, config: ServeConfig, screen: Scree
     from nmt_cli.api.translator import LoadedTranslator
     from nmt_cli.server.run import ServeRequest, serve
 
-    memories = open_memories(request.models, request.memories.tm, config.suggestions)
-    options = list_changed(request.search, request.sampling, request.repair, request.checks)
+    request, asked = command.request, command.request.options
+    memories = open_memories(command.models, command.memories.tm, config.suggestions)
+    options = list_changed(asked.search, asked.search.sampling, asked.repair, asked.checks)
     companions = {"ensemble": request.ensemble, "rerank": request.rerank}
 
     def open_model(path: Path) -> LoadedTranslator:
-        translator = open_translator(request.model_request._replace(model=path))
+        translator = open_translator(replace(request, model=path))
         memory = memories.get((path, translator.card.languages))
         return LoadedTranslator(translator, path, options, companions=companions, memory=memory)
 
@@ -51,7 +53,7 @@ def serve_models(request: TranslationRequest, config: ServeConfig, screen: Scree
 
     serving = ServeRequest(
         address=str(config.serve),
-        models=request.models,
+        models=command.models,
         opener=open_model,
         memory_limit=parse_size(config.memory_limit),
         cors=config.cors,
@@ -90,9 +92,9 @@ def read_keys(config: ServeConfig, screen: Screen) -> tuple[Key, ...]:
     return (*keys, *parse_keys(config.api_key, "--api-key"))
 
 
-def list_changed(*settings: Settings) -> dict[str, Any]:
+def list_changed(*settings: Settings | None) -> dict[str, Any]:
     """Returns the options of these settings that differ from their defaults."""
-    values = {field: getattr(group, field.name) for group in settings for field in option_fields(type(group))}
+    values = {field: getattr(group, field.name) for group in settings if group for field in option_fields(type(group))}
     return {field.name: value for field, value in values.items() if value != field.default}
 
 

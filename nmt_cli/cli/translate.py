@@ -7,17 +7,19 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from nmt_cli.api.model_export import ExportFormat, describe_exported_tags, export_model
+from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.serve_config import ServeConfig
 from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.api.translating.report import Remark
-from nmt_cli.api.translating.request import TranslationRequest
+from nmt_cli.api.translating.request import TranslateCommand
 from nmt_cli.api.translating.translate import run_translation
 from nmt_cli.cli.parsing.options import (
     DEFAULT_MODEL,
@@ -36,8 +38,18 @@ from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats.sniffing import HEAD
 from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.text.normalise import normalise
 from nmt_cli.text.wrapping import protect_terminal
-from nmt_cli.translation.config import CheckConfig, ContextConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
+from nmt_cli.translation.config import (
+    CheckConfig,
+    ContextConfig,
+    LineConfig,
+    MemoryConfig,
+    RepairConfig,
+    TagConfig,
+    TranslateOptions,
+)
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.workers.choice import ExecutorConfig
 
 if TYPE_CHECKING:
@@ -198,17 +210,37 @@ def translate(
         if not model and not (resolve_model(DEFAULT_MODEL) / CARD).exists():
             return show_installed(as_json=layout.json)
         return show_models(model or [resolve_model(DEFAULT_MODEL)], as_json=layout.json)
-    request = TranslationRequest(
-        models=tuple(model or [DEFAULT_MODEL]),
-        are_models_named=bool(model),
-        search=search,
-        sampling=sampling,
-        repair=repair,
-        checks=checks,
-        lines=text,
+    models = tuple(model or [DEFAULT_MODEL])
+    options = TranslateOptions(
+        replace(
+            search,
+            n_best=n_best,
+            prefix=normalise(prefix),
+            sampling=sampling,
+            scored=layout.scores or layout.json,
+        ),
+        repair,
+        checks,
         tags=tags,
-        before=before,
+        context=0 if score or prefix or sampling.sample else before.context,  # each of these lines stands alone
+    )
+    request = TranslationRequest(
+        model=models[0],
+        ensemble=tuple(map(resolve_model, ensemble or ())),
+        lines=text,
+        precision=precision,
+        check_with=check_with and resolve_model(check_with),
+        rerank=rerank and resolve_model(rerank),
+        options=options,
+        score=score,
+        opener=open_translator,
+    )
+    command = TranslateCommand(
+        request,
+        models=models,
+        are_models_named=bool(model),
         memories=memories,
+        before=before,
         layout=layout,
         document=document,
         processes=processes,
@@ -217,17 +249,10 @@ def translate(
         output=output,
         force=force,
         resume=resume,
-        precision=precision,
-        ensemble=tuple(map(resolve_model, ensemble or ())),
-        check_with=check_with and resolve_model(check_with),
-        rerank=rerank and resolve_model(rerank),
-        n_best=n_best,
-        prefix=prefix,
-        score=score,
     )
     if server.serve is not None:
-        return serve_models(request, server, screen)
-    report = run_translation(request, ScreenConsole(screen, can_prompt=request.is_for_lines and are_terminals()))
+        return serve_models(command, server, screen)
+    report = run_translation(command, ScreenConsole(screen, can_prompt=command.is_for_lines and are_terminals()))
     for line in report.files.describe():
         screen.say(line)
     for remark in report.list_remarks():

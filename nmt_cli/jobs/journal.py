@@ -19,9 +19,9 @@ import numpy as np
 
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.errors import DataError
-from nmt_cli.jobs.job import Block, Job, TranslateBlock
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.repair.faults import Fault
+from nmt_cli.translation.request import Block, TranslateBlock, TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.workers.work import Executor
 
@@ -256,19 +256,19 @@ class JournalledAnswer(NamedTuple):
 
 
 class JournalledJob(NamedTuple):
-    """A job whose answers come with their lines of the journal, so that whoever translates writes them."""
+    """A request whose answers come with their lines of the journal, so that whoever translates writes them."""
 
-    job: Job
+    request: TranslationRequest
 
     def start(self, *, threads: int | None = None) -> Callable[[Block], JournalledAnswer]:
-        """Starts the job, and raises what it raises."""
-        return partial(answer_in_writing, self.job.start(threads=threads))
+        """Starts the request, and raises what that raises."""
+        return partial(answer_in_writing, self.request.start(threads=threads))
 
     def pack(self) -> JournalledJob:
-        return JournalledJob(self.job.pack())
+        return JournalledJob(self.request.pack())
 
     def hold(self) -> JournalledJob:
-        return JournalledJob(self.job.hold())
+        return JournalledJob(self.request.hold())
 
 
 def answer_in_writing(translate: TranslateBlock, block: Block) -> JournalledAnswer:

@@ -23,7 +23,7 @@ from nmt_cli.runtime.installed_models import explain_missing_model, list_models
 from nmt_cli.sources.entries import SourceEntries, read_entries
 from nmt_cli.sources.source import Source
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
-from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name, replace_languages
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
 from nmt_cli.text.wrapping import format_count
 
@@ -84,10 +84,9 @@ class ModelCard(NamedTuple):
         """The codes of the source and the target language."""
         return self.source_language, self.target_language
 
-    def follow_tags(self, tags: TagSet) -> ModelCard:
-        """Returns the card as it is for the languages that tags name."""
-        source, target = replace_languages(self.languages, tags)
-        return self._replace(source_language=source, target_language=target)
+    def with_languages(self, languages: tuple[str, str]) -> ModelCard:
+        """Returns the card as it is for these languages."""
+        return self._replace(source_language=languages[0], target_language=languages[1])
 
     @property
     def directions(self) -> list[ModelCard]:
@@ -95,7 +94,7 @@ class ModelCard(NamedTuple):
         sources, targets = self.list_languages(TagPurpose.SOURCE), self.list_languages(TagPurpose.TARGET)
         _, *others = product(sources, targets)
         pairs = (pair for pair in others if not is_same_language(*pair))
-        return [self, *(self._replace(source_language=source, target_language=target) for source, target in pairs)]
+        return [self, *map(self.with_languages, pairs)]
 
     def list_languages(self, kind: TagPurpose) -> list[str]:
         """Returns the languages of a side, the usual one first, then those of tags in another language or variety."""

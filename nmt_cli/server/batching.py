@@ -23,7 +23,7 @@ from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
-    from nmt_cli.jobs.job import Block, TranslateBlock
+    from nmt_cli.translation.request import Block, TranslateBlock
     from nmt_cli.translation.result import Translation
 
 
@@ -216,7 +216,9 @@ class Batcher:
             lines, n_best=first.n_best, beam_size=beam_size, terms=terms, memory=memory, **tags
         )
 
-    def translate_block(self, model: ServedModel, block: Block, options: RequestOptions = USUAL) -> list[Translation]:
+    def translate_in_context(
+        self, model: ServedModel, block: Block, options: RequestOptions = USUAL
+    ) -> list[Translation]:
         """Returns the translations of a block whose texts are read in context, and wait for each other.
 
         Runs in the thread of a document, one block at a time. Raises RequestError for a line that is too long.
@@ -226,7 +228,7 @@ class Batcher:
         tags: dict[str, Any] = {"tag": all_tags} if all_tags else {}
         memory = model.find_memory(options.tags)
         with self.in_context:
-            return self.pool.open(model).translate_block(block, terms=options.glossary, memory=memory, **tags)
+            return self.pool.open(model).answer_blocks(terms=options.glossary, memory=memory, **tags)(block)
 
     def close(self) -> None:
         for lane in self.lanes.values():
@@ -264,7 +266,7 @@ class BlockTranslator:
         if not block.texts:
             return []
         if block.windows:
-            return self.batcher.translate_block(self.model, block, self.options)
+            return self.batcher.translate_in_context(self.model, block, self.options)
         of_model = self.model.card.domains
         is_asked = not of_model.isdisjoint(self.options.tags)  # for a domain, which then is that of all texts
         domains = ["" if is_asked or domain not in of_model else domain for domain in block.domains]

@@ -15,7 +15,7 @@ from nmt_cli.files import FileState, read_states
 from nmt_cli.languages.codes import KnownLanguage, find_code, find_language, find_language_tag, find_variety
 from nmt_cli.runtime.model_directory import CARD, ModelCard, ModelDirectory, read_card
 from nmt_cli.server.admission import RequestError
-from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name, replace_languages
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -55,7 +55,7 @@ class ServedModel:
 
     def find_memory(self, tags: Iterable[str] = ()) -> TranslationMemory | None:
         """Returns the memory for requests with these tags, if there is one."""
-        return None if self.memory is None else self.memory.follow_tags(tuple(map(parse_tag_name, tags)))
+        return None if self.memory is None else self.memory.choose_register(tuple(map(parse_tag_name, tags)))
 
     def find_near(self, text: str, most: int, tags: Iterable[str] = ()) -> list[str]:
         """Returns the translations of texts in that memory that are nearly the same, nearest first."""
@@ -93,7 +93,8 @@ class ServedModel:
 def require_same_directions(card: ModelCard, models: Iterable[ServedModel]) -> None:
     """Raises OptionError unless a model of this card can take the place of one that is served."""
     for model in models:
-        new, old = ([*map(find_language_tag, other.follow_tags(model.tags).languages)] for other in (card, model.card))
+        sides = (replace_languages(languages, model.tags) for languages in (card.languages, model.card.languages))
+        new, old = ([*map(find_language_tag, codes)] for codes in sides)
         if card.has_pictures or new != old or not {*map(str, model.tags)} <= card.tags.keys():
             problem = "reads pictures" if card.has_pictures else f"translates {' to '.join(new)}"
             raise OptionError(f"{model.directory}/ now {problem}, and no longer {' to '.join(old)}")
@@ -194,7 +195,8 @@ class ModelPool:
         translator = self.opener(model.directory)
         require_same_directions(translator.card, twins)
         for twin in twins:
-            twin.translator, twin.card = translator, translator.card.follow_tags(twin.tags)
+            languages = replace_languages(translator.card.languages, twin.tags)
+            twin.translator, twin.card = translator, translator.card.with_languages(languages)
             twin.state = twin.find_state(states)
         return translator
 

@@ -26,7 +26,6 @@ import numpy as np
 from nmt_cli.corpus.dataset import MixedCorpus, PreparedCorpus, SyntheticPair, reverse_corpus, write_mixture
 from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import write_text
-from nmt_cli.jobs.job import Job
 from nmt_cli.jobs.journal import FinishedBlock
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingConfig, SearchConfig
@@ -66,7 +65,8 @@ from nmt_cli.training.distributed import make_cluster, make_strategy
 from nmt_cli.training.request import SINGLE_PROCESS, TrainingRequest
 from nmt_cli.training.resume import read_started_facts
 from nmt_cli.training.run import TrainReport, assist, explain_errors, train
-from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.workers.choice import ExecutorConfig, open_executor
 
 
@@ -234,7 +234,8 @@ class SyntheticRun:
 
     def make_work(self, task: Task) -> HelperWork:
         """Returns the work of the helper model of a task."""
-        return HelperWork(Job(ModelRequest(self.stages.directory / task.direction), self.choose_search(task)))
+        options = TranslateOptions(self.choose_search(task))
+        return HelperWork(TranslationRequest(self.stages.directory / task.direction, options=options))
 
     def translate_texts(self, task: Task, texts: Sequence[TaggedText], path: Path) -> None:
         """Appends the translations of the remaining texts to the journal, block by block."""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
-from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nmt_cli.search.config import SearchConfig
@@ -133,47 +130,21 @@ class MemoryConfig(Settings, panel="Text"):
 
 
 class TranslateOptions(NamedTuple):
-    """How lines are translated."""
+    """How lines are translated: what is asked for, and what `known_tags.fit_options` makes of it for a model."""
 
-    search: SearchConfig
+    search: SearchConfig  # with the tags of the model
     repair: RepairConfig | None = None  # None: translations stay as search found them
     checks: CheckConfig | None = None  # None: none is checked
     memory: TranslationMemory | None = None  # of earlier translations
     known_domains: frozenset[str] = frozenset()  # to the model
     scope: ContextScope = "nothing"  # that is read in context
+    tags: TagConfig = TagConfig()  # that are asked for, whatever the model knows
+    context: int | None = None  # sentences before that are asked for
 
     def add_domain(self, domain: str) -> TagSet:
         """Returns the tags of the search, with a domain that the model knows where they name none."""
         tags = (Tag(TagPurpose.DOMAIN, domain),) if domain in self.known_domains else ()
         return merge_tags(tags, self.search.tags)
-
-
-class ModelRequest(NamedTuple):
-    """The model, or ensemble of models, to load, and how to run it."""
-
-    model: Path
-    ensemble: tuple[Path, ...] = ()  # further models; the probabilities of all are averaged
-    lines: LineConfig | None = None
-    precision: str | None = None  # of the weights: float or int8; None: as the model card says
-    threads: int | None = None  # None: one per core
-    check_with: Path | None = None  # a model of the other direction, by which translations are read back
-    rerank: Path | None = None  # a model of the other direction, which ranks the hypotheses
-    is_private: bool = False  # whether nobody else writes to the directories, so that weights can be mapped there
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The directories of all models."""
-        return (self.model, *self.ensemble, *filter(None, (self.check_with, self.rerank)))
-
-    def with_paths(self, paths: Iterable[Path]) -> ModelRequest:
-        """Returns the request with other directories, in the order of `paths`."""
-        others = iter(paths)
-        return self._replace(
-            model=next(others),
-            ensemble=tuple(islice(others, len(self.ensemble))),
-            check_with=self.check_with and next(others),
-            rerank=self.rerank and next(others),
-        )
 
 
 SPARE_HYPOTHESES = 3  # searched beside those that are asked for, since different tokens may spell one text

@@ -1,17 +1,35 @@
-"""Finds the tags that are asked for among those that a model knows."""
+"""Finds the tags and the context that are asked for among those that a model knows.
+
+Of a model whose card has the tags `>nl` and `>af`, `find_tags(["to:dut"], card, "model")` returns `>nl`, and "to:fr"
+raises an OptionError that names both languages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from nmt_cli.errors import OptionError
 from nmt_cli.languages.codes import find_code, find_codes, find_variety, is_same_language
 from nmt_cli.runtime.model_directory import ModelCard
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
+from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.lines import ContextScope
 
 ASKED_FOR = {TagPurpose.TARGET: "translates to", TagPurpose.SOURCE: "translates from"}
+
+
+def fit_options(options: TranslateOptions, card: ModelCard, model: Path | str) -> TranslateOptions:
+    """Returns options as a model follows them: with its tags, its domains, and what it reads in context.
+
+    Raises OptionError for tags and context that it does not know.
+    """
+    return options._replace(
+        search=replace(options.search, tags=find_tags(options.tags.names, card, model)),
+        known_domains=card.domains,
+        scope=find_scope(options.context, card, model),
+    )
 
 
 def find_tags(names: Iterable[str], card: ModelCard, model: Path | str) -> TagSet:

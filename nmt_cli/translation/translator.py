@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.carrying.numbers import NumberNotation
-from nmt_cli.files import count_cores, require_file
+from nmt_cli.files import require_file
 from nmt_cli.rewriting.protocol import ModelText
 from nmt_cli.rewriting.rewrite import Rewriter
-from nmt_cli.runtime.model_directory import ModelCard, ModelDirectory, require_same_sides
+from nmt_cli.runtime.model_directory import ModelCard
 from nmt_cli.search.mixing import Ensemble
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source
 from nmt_cli.text.tags import TagSet, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch import TranslationBatch
-from nmt_cli.translation.config import LineConfig, ModelRequest, TranslateOptions, widen_for_distinct
+from nmt_cli.translation.config import LineConfig, TranslateOptions, widen_for_distinct
 from nmt_cli.translation.lines import Line, group_by_tags, list_windows
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.search import CountReporter, HypothesisJudge, Network
@@ -89,47 +89,6 @@ class Translator:
         self.in_other_languages: dict[tuple[str, str], Translator] = {}
         for name in ("check_context", "stored_entries"):  # which follow from the reader
             self.__dict__.pop(name, None)
-
-    @classmethod
-    def load(cls, request: ModelRequest) -> Translator:
-        """Loads the requested model or ensemble of models.
-
-        Raises NotFoundError and DamagedError (see `runtime.model_directory`), OptionError for models that read or write
-        different subwords, and DataError for an invalid glossary.
-        """
-        from nmt_cli.runtime.onnx_engine import OnnxEngine  # ONNX Runtime is slow to load, and training needs none
-
-        models = [ModelDirectory.open(path, request.precision) for path in (request.model, *request.ensemble)]
-        first, *others = models
-        for other in others:
-            require_same_sides(first, other)
-        source, target = first.load_source(), first.load_target_tokenizer()
-        engines = [
-            OnnxEngine(
-                model.directory,
-                precision=model.precision,
-                checksums=model.card.checksums,
-                is_private=request.is_private,
-            )
-            for model in models
-        ]
-        engine: StepModel[Any] = Ensemble(engines, target.vocabulary_size) if others else engines[0]
-        copies_placeholders = (
-            first.card.training.get("placeholders", 0) > 0
-        )  # the cards of older models have no such entry
-        threads = request.threads or count_cores()
-        profile = first.load_profile()
-        return cls(
-            engine,
-            source,
-            target,
-            card=first.card,
-            lines=request.lines,
-            copies_placeholders=copies_placeholders,
-            threads=threads,
-            rewriter=make_rewriter(first.card, profile),
-            profile=profile,
-        )
 
     @property
     def engine(self) -> StepModel[Any]:

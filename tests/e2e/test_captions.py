@@ -9,8 +9,8 @@ import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest, TranslateOptions
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from support.commands import nmt, succeed
 
 SHAPES = Path(__file__).parents[2] / "examples" / "shapes.py"
@@ -52,7 +52,7 @@ def test_pictures_it_has_never_seen_are_described(learned_gallery: Path) -> None
 @pytest.mark.slow
 def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(learned_gallery: Path) -> None:
     corpus = PreparedCorpus.load(learned_gallery / "prepared")
-    translator = Translator.load(ModelRequest(learned_gallery / "model")).with_stored_pictures(corpus.load_pictures())
+    translator = TranslationRequest(learned_gallery / "model").load().with_stored_pictures(corpus.load_pictures())
     names = [each.source for each in corpus.read_references("test")]
     hits = []
     for translation in translator.translate(names, TranslateOptions(SearchConfig())):

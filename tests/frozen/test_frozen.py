@@ -23,10 +23,10 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import TextId
 from nmt_cli.search.step_model import SearchResult
 from nmt_cli.sources.source import SourceRow
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.search import Network
-from nmt_cli.translation.translator import Translator
 
 HERE = Path(__file__).parent
 MODELS = {"eng": "eng-deu", "deu": "deu-eng"}
@@ -52,8 +52,8 @@ class RecordingNetwork(Network):
 def translate_lines(language: str) -> Iterator[dict[str, Any]]:
     """Yields what becomes of each line of a language."""
     lines = (HERE / f"{language}.txt").read_text(encoding="utf-8").split("\n")[:-1]
-    request = ModelRequest(list_bundled_models()[MODELS[language]], threads=1)
-    translator = Translator.load(request)
+    request = TranslationRequest(list_bundled_models()[MODELS[language]], threads=1)
+    translator = request.load()
     translator.network = recording = RecordingNetwork(*translator.network)
     recording.exchanges.clear()
     found = translator.translate(lines, TranslateOptions(SearchConfig(), repair=RepairConfig(), checks=CheckConfig()))

@@ -16,9 +16,9 @@ from nmt_cli.rewriting.slips import Slips
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import build_profile
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.segmentation.line_reader import LineReader
-from nmt_cli.translation.translator import Translator
 from support.properties import examples
 from support.rewriting import model_text
 from support.scripted_translator import GREEDY, ScriptedTranslator
@@ -32,7 +32,7 @@ PARTS = "the s. s a. dog chidren x = y > 24 Dec. Tom Tom/Quux Quux childrn cold.
 
 
 def load_reader(language: str) -> LineReader:
-    return Translator.load(ModelRequest(list_bundled_models()[MODELS[language]], lines=LineConfig(slips=True))).reader
+    return TranslationRequest(list_bundled_models()[MODELS[language]], lines=LineConfig(slips=True)).load().reader
 
 
 def forget(reader: LineReader) -> None:

@@ -28,7 +28,8 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import TextId
 from nmt_cli.sources.source import SourceRow
 from nmt_cli.text.tags import SentenceContext
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.search import CountReporter, Network, PieceTranslations
 from nmt_cli.translation.translator import Translator
@@ -148,7 +149,7 @@ def main() -> None:
     parser.add_argument("--formats", default="line,md,html", help="line, or names of formats")
     parser.add_argument("--find", default="", help="pattern of the atoms to try")
     options = parser.parse_args()
-    translator = Translator.load(ModelRequest(find_model(options.model), lines=LineConfig(slips=True), threads=1))
+    translator = TranslationRequest(find_model(options.model), lines=LineConfig(slips=True), threads=1).load()
     translator.network = CopyingNetwork(*translator.network)
     names, slow = options.formats.split(","), 0
     atoms = [atom for atom in ATOMS if re.search(options.find, atom)]

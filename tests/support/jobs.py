@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt_cli.errors import DamagedError
-from nmt_cli.jobs.job import Block, Job, TranslateBlock
+from nmt_cli.translation.request import Block, TranslateBlock, TranslationRequest
 from nmt_cli.translation.result import Translation
 from support.translations import louder
 
 
 @dataclass(frozen=True)
-class LoudJob(Job):
+class LoudJob(TranslationRequest):
     """Translates into capitals. The first to be given "die" is killed, each that is given "die!" is."""
 
     mark: Path = Path("died")
@@ -30,7 +30,7 @@ class LoudJob(Job):
 
 
 @dataclass(frozen=True)
-class BrokenJob(Job):
+class BrokenJob(TranslationRequest):
     """Its model cannot be loaded."""
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:

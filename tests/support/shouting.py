@@ -14,7 +14,7 @@ from nmt_cli.corpus.manifest import ReferencedSource, SentencePair
 from nmt_cli.translation import forced
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.lines import Line
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.request import TranslationRequest
 
 SURE = forced.ForcedTarget(
     tokens=(5, 3), log_probabilities=(0.0, 0.0), likeliest=(True, True), attention=np.ones((2, 1))
@@ -56,7 +56,7 @@ class Shouting:
 
 
 def use_shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
-    """The translator that `Translator.load` gives; a test split of 100 sentences, of which half are right."""
+    """The translator that `TranslationRequest.load` gives; a test split of 100 sentences, of which half are right."""
     pairs = [SentencePair("abc def", "ABC DEF" if number % 2 else "xyz") for number in range(100)]
     splits = {"test": pairs, "dev": pairs[:40], "train": [SentencePair("Tom saw it", "TOM SAW IT")]}
     corpus = SimpleNamespace(
@@ -75,5 +75,5 @@ def use_shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
     translator = Shouting("f1")
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: corpus)
     monkeypatch.setattr(forced, "force_lines", lambda translator, sources, *rest, **options: [SURE] * len(sources))
-    monkeypatch.setattr(Translator, "load", lambda *arguments, **options: translator)
+    monkeypatch.setattr(TranslationRequest, "load", lambda *arguments, **options: translator)
     return translator

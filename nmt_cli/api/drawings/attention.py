@@ -18,7 +18,8 @@ from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.config import LineConfig, ModelRequest, TranslateOptions
+from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import SourceCuts, describe_limits
 from nmt_cli.visuals.canvas import PAGES
 from nmt_cli.visuals.heatmap import AxisLabels, Panel, draw_heatmap, format_heatmap
@@ -219,7 +220,7 @@ def open_attentive(request: DrawingRequest, model: Path) -> Translator:
     """Opens a model. Raises OptionError for one without attention, and for one of several that reads pictures."""
     # As in `nmt translate`, the network reads a line sentence by sentence; but a given target translates all of it.
     reading = WHOLE_LINES if request.config.heads else LineConfig(split_sentences=not request.config.target)
-    translator = open_translator(ModelRequest(model, lines=reading))
+    translator = open_translator(TranslationRequest(model, lines=reading))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",

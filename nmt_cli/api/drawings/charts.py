@@ -17,7 +17,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.files import write_text
 from nmt_cli.pages import render_document
 from nmt_cli.text.tags import parse_tag_name
-from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.visuals.canvas import PAGES
 from nmt_cli.visuals.labels import replace_controls
 from nmt_cli.visuals.page import embed_figure
@@ -83,7 +83,7 @@ def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
 
     check_outputs(request.outputs)
     sentence = require_one_sentence(request.sentences)
-    translator = open_translator(ModelRequest(request.model))
+    translator = open_translator(TranslationRequest(request.model))
     beam = trace_beam(translator, sentence, request.search_behind_tags(translator.card, request.model))
     if beam.left:
         drawing.warn(f"the line is translated in {beam.left + 1} parts; the first is drawn")
@@ -153,7 +153,7 @@ def list_nearest(request: DrawingRequest, drawing: Drawing) -> None:
     from nmt_cli.evaluation.analysis.nearest_pairs import encode_lines, open_index
 
     corpus = PreparedCorpus.load(data)
-    translator = open_translator(ModelRequest(model)).with_stored_pictures(corpus.load_pictures())
+    translator = open_translator(TranslationRequest(model)).with_stored_pictures(corpus.load_pictures())
     if translator.card.dataset_fingerprint != corpus.fingerprint:
         drawing.warn(f"{model}/ was trained on other data than {data}/: it did not learn these lines")
     pairs, tags = corpus.read_pairs("train"), corpus.read_tags("train")

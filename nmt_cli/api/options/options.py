@@ -11,7 +11,7 @@ from functools import wraps
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_origin
+from typing import Any, ParamSpec, TypeVar, get_origin
 
 from nmt_cli.api.options.refusals import (
     ExplicitOptions,
@@ -26,12 +26,6 @@ from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.settings import Settings, reject_unknown
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.config import CheckConfig, ContextConfig, RepairConfig, TagConfig, TranslateOptions
-from nmt_cli.translation.lines import ContextScope
-
-if TYPE_CHECKING:
-    from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.text.tags import TagSet
-
 
 # The spelling of options in errors of the Python interface: `beam_size=9` for `--beam-size 9`.
 #
@@ -197,33 +191,18 @@ def make_search_options(
     Raises OptionError for an unknown option, one out of range, and combinations that contradict each other.
     """
     check_count("n_best", n_best)
-    prefix = normalise(str({**earlier, **options}.get(PREFIX, "")))
+    prefix = str({**earlier, **options}.get(PREFIX, ""))
     options, earlier = (
         {name: value for name, value in group.items() if name != PREFIX} for group in (options, earlier)
     )
     others = {"n_best": n_best, **companions}
     settings = build_settings("translate", options, *OF_SEARCH, others=others, earlier=earlier)
-    search, sampling, repair, checks, *_ = settings
-    return TranslateOptions(
-        dataclasses.replace(search, n_best=n_best, prefix=prefix, sampling=sampling), repair, checks
-    )
+    search, sampling, repair, checks, tags, before = settings
+    search = dataclasses.replace(search, n_best=n_best, prefix=normalise(prefix), sampling=sampling)
+    context = 0 if prefix or sampling.sample else before.context  # each of these lines stands alone
+    return TranslateOptions(search, repair, checks, tags=tags, context=context)
 
 
 def list_tags(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns options in which a single tag is a list of one."""
     return {name: tuple(list_texts(value)) if name == TAG else value for name, value in options.items()}
-
-
-def choose_tags(options: Mapping[str, Any], card: ModelCard, model: Path) -> TagSet:
-    """Returns the tags of a model that options ask for. Raises OptionError for one that it does not know."""
-    from nmt_cli.translation.known_tags import find_tags  # SentencePiece, which `import nmt_cli` does not need
-
-    return find_tags(TagConfig.from_options(**select_options(options, TagConfig)).names, card, model)
-
-
-def choose_scope(options: Mapping[str, Any], card: ModelCard, model: Path) -> ContextScope:
-    """Returns what is read with the sentence before. Raises OptionError for a model that knows no context."""
-    from nmt_cli.translation.known_tags import find_scope  # SentencePiece, which `import nmt_cli` does not need
-
-    stands_alone = bool(options.get(PREFIX) or options.get("sample"))
-    return find_scope(0 if stands_alone else options.get("context"), card, model)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nmt_cli.api.translating.outputs import FileSummaries
 from nmt_cli.documents.document import Document, TornText
 from nmt_cli.errors import CheckError, FailedLineError
-from nmt_cli.jobs.job import TranslationExecutor
+from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.result import SourceCuts, describe_limits
 

@@ -1,49 +1,36 @@
-"""The request of `nmt translate`."""
+"""`nmt translate` as it was typed: what is asked of the models, what is read, and what is written.
+
+`nmt translate --model eng-deu notes.txt -o out/` is `TranslateCommand(TranslationRequest(Path("eng-deu"), ...),
+files=(Path("notes.txt"),), output="out/", ...)`; with `--serve`, its request is what the server answers by default.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT, find_by_name
-from nmt_cli.jobs.job import Job
-from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.text.normalise import normalise
-from nmt_cli.text.tags import TagSet
-from nmt_cli.translation.config import (
-    CheckConfig,
-    ContextConfig,
-    LineConfig,
-    MemoryConfig,
-    ModelRequest,
-    RepairConfig,
-    TagConfig,
-)
+from nmt_cli.settings import Settings, option_fields
+from nmt_cli.translation.config import CheckConfig, ContextConfig, MemoryConfig
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.workers.choice import ExecutorConfig
 
 if TYPE_CHECKING:
-    from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
 
 
-class TranslationRequest(NamedTuple):
-    """What is translated, with which model, and where to; and which options were set explicitly."""
+class TranslateCommand(NamedTuple):
+    """What a command translates, where from and where to; and which options were set explicitly."""
 
-    models: tuple[Path, ...]
-    search: SearchConfig
-    sampling: SamplingConfig
-    repair: RepairConfig
-    checks: CheckConfig
-    lines: LineConfig
+    request: TranslationRequest
+    models: tuple[Path, ...]  # several to be served; the request names the first
     memories: MemoryConfig
-    tags: TagConfig
     before: ContextConfig
     layout: LayoutConfig
     document: DocumentConfig
@@ -54,31 +41,32 @@ class TranslationRequest(NamedTuple):
     output: str | None = None
     force: bool = False
     resume: bool = False
-    precision: str | None = None
-    ensemble: tuple[Path, ...] = ()
-    check_with: Path | None = None  # a model of the other direction
-    rerank: Path | None = None
-    n_best: int = 1
-    prefix: str = ""
-    score: bool = False  # whether translations are given, and only scored
 
-    @property
-    def model(self) -> Path:
-        """The only model. Raises OptionError for several."""
+    def require_single_model(self) -> None:
+        """Raises OptionError for several models."""
         if len(self.models) > 1:
             hint = "name one, or average them with --ensemble"
             raise OptionError("several --model need --serve, which chooses by language", hint=hint)
-        return self.models[0]
 
     @property
-    def context(self) -> int | None:
-        """The sentences before that are read; none with options for which each line stands alone."""
-        return 0 if self.score or self.prefix or self.sampling.sample else self.before.context
+    def checks(self) -> CheckConfig:
+        return self.request.options.checks or CheckConfig()
 
     @property
-    def model_request(self) -> ModelRequest:
-        model, reverse = self.models[0], self.check_with
-        return ModelRequest(model, self.ensemble, self.lines, self.precision, check_with=reverse, rerank=self.rerank)
+    def settings(self) -> tuple[Settings, ...]:
+        """The settings that decide the translations."""
+        request, options = self.request, self.request.options
+        groups = (options.search, options.search.sampling, options.repair, options.checks, request.lines)
+        return (*filter(None, groups), self.memories, options.tags, self.layout, self.document)
+
+    @property
+    def option_values(self) -> dict[str, Any]:
+        """The values of all options, by the names under which they are typed."""
+        request, search = self.request, self.request.options.search
+        values: dict[str, Any] = {"model": self.models, "output": self.output, "score": request.score}
+        values |= {"n_best": search.n_best, "prefix": search.prefix, "precision": request.precision}
+        values |= {"ensemble": request.ensemble, "check_with": request.check_with, "rerank": request.rerank}
+        return values | dict(list_options(*self.settings, self.before, self.processes))
 
     @property
     def is_for_lines(self) -> bool:
@@ -87,15 +75,9 @@ class TranslationRequest(NamedTuple):
         return not (explicit.select_fields(DocumentConfig) - {"errors"} or explicit.select_fields(ExecutorConfig))
 
     @property
-    def complete_search(self) -> SearchConfig:
-        """The search settings, including those that are options of their own or follow from the output."""
-        scored, prefix = self.layout.scores or self.layout.json, normalise(self.prefix)
-        return replace(self.search, n_best=self.n_best, prefix=prefix, sampling=self.sampling, scored=scored)
-
-    @property
     def complete_document(self) -> DocumentConfig:
         """The document settings; with `score`, the pairs in a .tsv are lines, too."""
-        form = self.document.format or ("text" if self.score else None)
+        form = self.document.format or ("text" if self.request.score else None)
         return replace(self.document, format=form, confidence=self.checks.confidence)
 
     @property
@@ -109,20 +91,15 @@ class TranslationRequest(NamedTuple):
 
     def make_writer(self, *, is_prompt: bool) -> LineWriter:
         """Returns the formatter of translations as plain text, below a typed line or beside it."""
-        scores, is_json = self.layout.scores or self.score, self.layout.json and not self.has_json_summary
+        scores, is_json = self.layout.scores or self.request.score, self.layout.json and not self.has_json_summary
         layout = replace(self.layout, scores=scores, confidence=self.checks.confidence, json=is_json)
-        return LineWriter(layout, self.n_best, indent="  " if is_prompt else "")
+        return LineWriter(layout, self.request.options.search.n_best, indent="  " if is_prompt else "")
 
-    def make_job(self, memory: TranslationMemory | None, tags: TagSet, card: ModelCard, *, is_plain: bool) -> Job:
-        """Returns everything a process needs to translate with a model, with `tags` before each source.
 
-        `is_plain` says that no document has marks to be placed.
-        """
-        search, checks = replace(self.complete_search, tags=tags), self.checks
-        opener = open_translator
-        job = Job(self.model_request, search, self.repair, checks, score=self.score, opener=opener, memory=memory)
-        keeps_network = not is_plain or self.layout.alignments or self.layout.json or bool(self.memories.tm)
-        return replace(job, known_domains=card.domains, keeps_network=keeps_network)
+def list_options(*groups: Settings) -> Iterator[tuple[str, Any]]:
+    """Yields the options of settings, each with its value."""
+    for group in groups:
+        yield from ((field.name, getattr(group, field.name)) for field in option_fields(type(group)))
 
 
 def has_form(path: Path) -> bool:

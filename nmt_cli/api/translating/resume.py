@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli import __version__
 from nmt_cli.api.translating.inputs import Console, InputFile
 from nmt_cli.api.translating.outputs import OutputFiles
-from nmt_cli.api.translating.request import TranslationRequest
+from nmt_cli.api.translating.request import TranslateCommand, list_options
 from nmt_cli.errors import DataError, OptionError, OutputError
 from nmt_cli.files import hash_file, hold_file
-from nmt_cli.jobs.job import Job, TranslationExecutor
+from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
-from nmt_cli.settings import Settings, option_fields
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.workers.choice import ExecutorConfig, open_executor
 
 if TYPE_CHECKING:
@@ -32,29 +31,29 @@ FREE = frozenset({"report", "strict"})  # settings that change no translation
 class ResumableJob:
     """A translation of files to files, which keeps finished blocks in a journal until it is complete."""
 
-    def __init__(self, request: TranslationRequest, inputs: Sequence[InputFile], outputs: OutputFiles) -> None:
+    def __init__(self, command: TranslateCommand, inputs: Sequence[InputFile], outputs: OutputFiles) -> None:
         """Raises OptionError for `--resume` without files, DataError if an interrupted run was another job."""
-        self.request = request
+        self.command = command
         self.targets = outputs.targets
-        self.path = locate_journal(request.output, inputs, outputs)
+        self.path = locate_journal(command.output, inputs, outputs)
         self.journal: BlockJournal | None = None
         self.resumes = False
         if self.path is None:
-            if request.resume:
+            if command.resume:
                 raise OptionError(
                     "--resume needs files to read and to write", hint="name them: nmt translate FILE -o FILE --resume"
                 )
             return
         from nmt_cli.jobs.journal import BlockJournal  # which lines that arrive on standard input do not need
 
-        self.journal = BlockJournal(self.path, describe_job(request, inputs))
+        self.journal = BlockJournal(self.path, describe_job(command, inputs))
         begun = self.journal.read_identity()
         self.is_begun = begun == self.journal.identity
-        self.resumes = request.resume and begun is not None
+        self.resumes = command.resume and begun is not None
         if self.resumes and not self.is_begun:
             raise DataError(
-                f"{request.output} was begun with {name_difference(begun or {}, self.journal.identity)}",
-                hint=f"go on as it was begun, or start over: {describe_command(request)} --force",
+                f"{command.output} was begun with {name_difference(begun or {}, self.journal.identity)}",
+                hint=f"go on as it was begun, or start over: {describe_command(command)} --force",
             )
 
     @property
@@ -62,10 +61,10 @@ class ResumableJob:
         """What is said at the start; empty for a new job."""
         if self.resumes:
             return "goes on where it was interrupted"
-        if self.request.resume:
+        if self.command.resume:
             return "nothing was interrupted here: it starts from the beginning"
         if self.path is not None and self.is_begun:
-            return f"starts over; what was interrupted here would go on with {describe_command(self.request)} --resume"
+            return f"starts over; what was interrupted here would go on with {describe_command(self.command)} --resume"
         return ""
 
     @property
@@ -76,18 +75,18 @@ class ResumableJob:
         if not self.journal.blocks:
             return "stopped before the first texts were finished: nothing is kept"
         done = format_count(self.journal.results, "text is", "texts are")
-        return f"{done} translated; go on with: {describe_command(self.request)} --resume"
+        return f"{done} translated; go on with: {describe_command(self.command)} --resume"
 
     @contextmanager
-    def open_executor(self, job: Job, processes: ExecutorConfig) -> Iterator[TranslationExecutor]:
+    def open_executor(self, request: TranslationRequest, processes: ExecutorConfig) -> Iterator[TranslationExecutor]:
         """Yields who translates, and keeps finished blocks in the journal. Raises what `choice.open_executor` does."""
         if self.journal is None:
-            with open_executor(job, processes) as executor:
+            with open_executor(request, processes) as executor:
                 yield executor
             return
         from nmt_cli.jobs.journal import JournalledExecutor, JournalledJob  # as above
 
-        with open_executor(JournalledJob(job), processes) as workers:
+        with open_executor(JournalledJob(request), processes) as workers:
             yield JournalledExecutor(workers, self.journal, self.resumes)
 
     @contextmanager
@@ -99,7 +98,7 @@ class ResumableJob:
         with self.hold_lock():
             if self.greeting:
                 console.say(self.greeting)
-            if self.request.resume:
+            if self.command.resume:
                 self.remove_partial_files()
             with self.keep_journal(console):
                 yield
@@ -117,7 +116,7 @@ class ResumableJob:
                 stack.enter_context(hold_file(path))
             except BlockingIOError as error:
                 raise OutputError(
-                    f"{self.request.output} is being translated by another process",
+                    f"{self.command.output} is being translated by another process",
                     hint="wait for it, or name another file with --output",
                 ) from error
             yield
@@ -161,26 +160,15 @@ def locate_journal(output: str | None, inputs: Sequence[InputFile], outputs: Out
     return first.with_name(JOURNAL.format(name=first.name))
 
 
-def describe_job(request: TranslationRequest, inputs: Sequence[InputFile]) -> dict[str, Any]:
+def describe_job(command: TranslateCommand, inputs: Sequence[InputFile]) -> dict[str, Any]:
     """Returns all that decides the translations: the model, the texts, and the settings with the files they name."""
-    groups = (
-        request.search,
-        request.sampling,
-        request.repair,
-        request.checks,
-        request.lines,
-        request.memories,
-        request.tags,
-    )
-    options: dict[str, Any] = {}
-    for group in (*groups, request.layout, request.document):
-        options |= {name: value for name, value in asdict(group).items() if name not in FREE}
-    for name in ("precision", "n_best", "prefix", "score"):
-        options[name] = getattr(request, name)
-    files = {"glossary": [request.lines.glossary], "tm": request.memories.tm}
+    values, request = command.option_values, command.request
+    options = {name: value for name, value in list_options(*command.settings) if name not in FREE}
+    options |= {name: values[name] for name in ("precision", "n_best", "prefix", "score")}
+    files = {"glossary": [values["glossary"]], "tm": values["tm"]}
     return {
         "version": __version__,
-        "model": [hash_file(path / CARD) for path in request.model_request.paths],
+        "model": [hash_file(path / CARD) for path in request.paths],
         "input": {str(file.path): hash_file(file.path) for file in inputs},
         "options": options,
         "files": {name: [hash_file(Path(path)) for path in paths if path] for name, paths in files.items()},
@@ -205,19 +193,16 @@ def find_changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
     return (name for name in {**new, **old} if old.get(name) != new.get(name))
 
 
-def describe_command(request: TranslationRequest) -> CommandLine:
+def describe_command(command: TranslateCommand) -> CommandLine:
     """Returns the command as it was typed, without `--resume` and `--force`."""
     from nmt_cli.api.options.command_lines import CommandLine, list_values  # the settings of training, for one message
 
-    groups = (value for value in request if isinstance(value, Settings))
-    values = request._asdict() | {"model": list(map(name_model, request.models))}
-    for group in groups:
-        values |= {field.name: getattr(group, field.name) for field in option_fields(type(group))}
+    values = command.option_values | {"model": list(map(name_model, command.models))}
     typed = [
         option
-        for name, flag in request.explicit.typed.items()
-        if name in values and name not in ("files", "resume", "force")
+        for name, flag in command.explicit.typed.items()
+        if name in values
         for option in list_values(flag, values[name])
     ]
-    typed += [] if request.explicit.file is None else [("--config", str(request.explicit.file))]
-    return CommandLine("translate", tuple(map(str, request.files)), tuple(typed))
+    typed += [] if command.explicit.file is None else [("--config", str(command.explicit.file))]
+    return CommandLine("translate", tuple(map(str, command.files)), tuple(typed))

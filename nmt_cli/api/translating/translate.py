@@ -1,13 +1,15 @@
-"""`nmt translate`: one call, from the request to the report of what a person should look at.
+"""`nmt translate`: one call, from the command to the report of what a person should look at.
 
-Lines are translated as they arrive, files in large batches; each batch is written as soon as it is ready. Must stay
-light: `nmt --help` imports it.
+`echo "Where is it?" | nmt translate` is `run_translation(command, console)`: the console gives the line, gets "Wo ist
+es?", and the report has nothing to remark. Lines are translated as they arrive, files in large batches; each batch is
+written as soon as it is ready. Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,15 +28,17 @@ from nmt_cli.api.translating.inputs import (
 from nmt_cli.api.translating.line_layout import LayoutConfig
 from nmt_cli.api.translating.outputs import BatchUnits, FileSummaries, OutputFiles, name_outputs, track_locations
 from nmt_cli.api.translating.report import TranslationReport, open_qa_report
-from nmt_cli.api.translating.request import LineWriter, TranslationRequest
+from nmt_cli.api.translating.request import LineWriter, TranslateCommand
 from nmt_cli.api.translating.resume import ResumableJob
 from nmt_cli.documents import SHEETS, TABLES, UNMARKED
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
 from nmt_cli.formats import BY_NAME, TEXT
-from nmt_cli.jobs.job import split_pair, translate_units
+from nmt_cli.jobs.units import translate_units
 from nmt_cli.text.streams import PartTexts, batch_arriving, batch_blocks
+from nmt_cli.text.tags import replace_languages
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.request import TranslationRequest, split_pair
 from nmt_cli.translation.result import SourceCuts
 from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 
@@ -47,102 +51,115 @@ if TYPE_CHECKING:
 READ_AHEAD = 1024  # lines translated together: enough for batches of similar length, few enough to wait for
 
 
-def run_translation(request: TranslationRequest, console: Console) -> TranslationReport:
+def run_translation(command: TranslateCommand, console: Console) -> TranslationReport:
     """Translates files or console input, to files or to the console."""
-    from nmt_cli.runtime.model_directory import read_card  # SentencePiece, which `nmt --help` does not need
-    from nmt_cli.translation.known_tags import find_scope, find_tags
-
     # 1. Refuse what cannot work, before anything slow is loaded.
-    inputs = find_inputs(request, console)
+    inputs = find_inputs(command, console)
     paths = [file.path for file in inputs]
-    card = read_card(request.model)
-    tags = find_tags(request.tags.names, card, request.model)
-    card, scope = card.follow_tags(tags), find_scope(request.context, card, request.model)
-    outputs = name_files(request, inputs, card, console)
-    require_abilities(request, card)
-    resumable = ResumableJob(request, inputs, outputs)
+    card, request = fit_request(command)
+    outputs = name_files(command, inputs, card, console)
+    require_abilities(command, card)
+    resumable = ResumableJob(command, inputs, outputs)
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
-    writer = request.make_writer(is_prompt=is_prompt)
-    memory = open_memory(request, card, tags, writer, console)
+    writer = command.make_writer(is_prompt=is_prompt)
+    memory = open_memory(command, card, request.options.search.tags, writer, console)
     are_files = bool(paths) and all(path.is_file() for path in paths)
     part_size = READ_AHEAD if are_files and not request.score else 0
-    opener = open_documents(request, card, writer, memory, console, part_size)
+    opener = open_documents(command, card, writer, memory, console, part_size)
     documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
     known = [document for document in documents if not isinstance(document, ArrivingDocument)]
     outputs.require_formats(known, BY_NAME["jsonl"] if writer.layout.json else TEXT)
-    if not request.has_folder:
-        require_room(request, documents)
-    report = open_report(request, documents, card, are_apart=outputs.is_apart)
+    if not command.has_folder:
+        require_room(command, documents)
+    report = open_report(command, documents, card, are_apart=outputs.is_apart)
     if is_prompt:
-        batches = console.ask_for_lines(card, writer.write, request.document.errors)
+        batches = console.ask_for_lines(card, writer.write, command.document.errors)
     else:
         batch = partial(batch_units, are_files=are_files, are_pairs=request.score)
         batches = batch_documents(documents, batch, outputs, report.files)
     # 3. Translate batch by batch; write each as soon as it is there.
     is_plain = bool(inputs) and all(document.format.name in UNMARKED for document in documents)
-    job, processes = request.make_job(memory, tags, card, is_plain=is_plain), silence_ray(request.processes)
+    links_words = not is_plain or command.layout.alignments or command.layout.json or bool(command.memories.tm)
+    options = request.options._replace(memory=memory)
+    request = replace(request, options=options, keeps_network=links_words)
     progress = console.show_progress(paths if outputs.targets else [])
     with (
         resumable.keep_blocks(console),
         progress as advance,
         outputs,
-        resumable.open_executor(job, processes) as executor,
+        resumable.open_executor(request, silence_ray(command.processes)) as executor,
     ):
         lines = 0
-        for written in translate_units(batches, executor, report.add, scope):
+        for written in translate_units(batches, executor, report.add, options.scope):
             outputs.write(written)
             lines += written.count(b"\n") // writer.rows
             advance(lines)
     # 4. Collect what a person should look at.
     report.add_notes(documents, executor)
     report.write_qa()
-    if request.has_json_summary:
+    if command.has_json_summary:
         console.output.write(report.files.write_json())
     return report
 
 
-def find_inputs(request: TranslationRequest, console: Console) -> list[InputFile]:
+def fit_request(command: TranslateCommand) -> tuple[ModelCard, TranslationRequest]:
+    """Returns the card of the model in the languages that are asked for, and the request as that model follows it.
+
+    Raises OptionError for several models, and for tags and context that the model does not know.
+    """
+    from nmt_cli.runtime.model_directory import read_card  # SentencePiece, which `nmt --help` does not need
+    from nmt_cli.translation.known_tags import fit_options
+
+    command.require_single_model()
+    request = command.request
+    card = read_card(request.model)
+    options = fit_options(request.options, card, request.model)
+    languages = replace_languages(card.languages, options.search.tags)
+    return card.with_languages(languages), replace(request, options=options)
+
+
+def find_inputs(command: TranslateCommand, console: Console) -> list[InputFile]:
     """Returns the files, those of folders too, and tells which of these are not translated; empty for standard input.
 
     Raises NotFoundError or OptionError, also for a report in an unknown format.
     """
-    if request.checks.report is not None:
-        check_report_path(Path(request.checks.report), SUFFIXES_OF_CHECKS)
-    inputs = check_files(request.files, request.models if request.are_models_named else ())
-    require_folder_for_output(inputs, request.output)
-    content = list_files(inputs, request.output, request.document)
+    if command.checks.report is not None:
+        check_report_path(Path(command.checks.report), SUFFIXES_OF_CHECKS)
+    inputs = check_files(command.files, command.models if command.are_models_named else ())
+    require_folder_for_output(inputs, command.output)
+    content = list_files(inputs, command.output, command.document)
     if content.skipped:
         console.say(content.describe_skipped())
     return content.files
 
 
 def name_files(
-    request: TranslationRequest, inputs: Sequence[InputFile], card: ModelCard, console: Console
+    command: TranslateCommand, inputs: Sequence[InputFile], card: ModelCard, console: Console
 ) -> OutputFiles:
     """Returns the output files, with a place for each input if they are several. Raises OptionError, OutputError."""
-    output = require_folder_for_output(request.files, request.output)
+    output = require_folder_for_output(command.files, command.output)
     paths, relatives = [file.path for file in inputs], [file.relative for file in inputs]
     targets = name_outputs(
-        output, paths, card.target_language, force=request.force or request.resume, relatives=relatives
+        output, paths, card.target_language, force=command.force or command.resume, relatives=relatives
     )
-    return OutputFiles(targets, console.output, is_apart=request.has_folder or len(targets) > 1)
+    return OutputFiles(targets, console.output, is_apart=command.has_folder or len(targets) > 1)
 
 
-def require_abilities(request: TranslationRequest, card: ModelCard) -> None:
+def require_abilities(command: TranslateCommand, card: ModelCard) -> None:
     """Raises OptionError for options that the model cannot use or fulfil."""
-    values = {**vars(request.search), "card": card, "subwords": card.tokenizer["kind"]}
-    refuse_combinations(OF_MODEL, request.explicit, values)
-    if request.checks.needs_confidence or request.document.sort_by_confidence:
+    values = {**vars(command.request.options.search), "card": card, "subwords": card.tokenizer["kind"]}
+    refuse_combinations(OF_MODEL, command.explicit, values)
+    if command.checks.needs_confidence or command.document.sort_by_confidence:
         from nmt_cli.translation.checks.confidence import load_confidence  # numpy, which `nmt --help` does not need
 
         load_confidence(card)
 
 
-def require_room(request: TranslationRequest, documents: Sequence[Document]) -> None:
+def require_room(command: TranslateCommand, documents: Sequence[Document]) -> None:
     """Raises OptionError for a document without a place for a confidence that is written nowhere else."""
-    for document in documents if request.checks.confidence and request.checks.report is None else ():
-        has_column = document.format.name in SHEETS and request.document.column is not None
+    for document in documents if command.checks.confidence and command.checks.report is None else ():
+        has_column = document.format.name in SHEETS and command.document.column is not None
         if document.format.name not in (TEXT.name, *TABLES) and not has_column:
             raise OptionError(
                 f"--confidence: {document.source.name} is read as {document.format.name}, which has no room for it",
@@ -151,21 +168,21 @@ def require_room(request: TranslationRequest, documents: Sequence[Document]) -> 
 
 
 def open_memory(
-    request: TranslationRequest, card: ModelCard, tags: TagSet, writer: LineWriter, console: Console
+    command: TranslateCommand, card: ModelCard, tags: TagSet, writer: LineWriter, console: Console
 ) -> TranslationMemory | None:
     """Returns the named translation memory as it answers for these tags, or None. Reports its size."""
-    names = request.memories.tm
+    names = command.memories.tm
     if not names:
         return None
     from nmt_cli.api.open_model import load_memory  # readers of many formats, which few runs need
 
-    memory = load_memory(names, card.languages, links_words=writer.layout != LayoutConfig()).follow_tags(tags)
+    memory = load_memory(names, card.languages, links_words=writer.layout != LayoutConfig()).choose_register(tags)
     console.say_detail(f"{', '.join(names)}: {format_count(len(memory), 'text')} with a translation")
     return memory
 
 
 def open_documents(
-    request: TranslationRequest,
+    command: TranslateCommand,
     card: ModelCard,
     writer: LineWriter,
     memory: TranslationMemory | None,
@@ -176,9 +193,9 @@ def open_documents(
     template = DocumentSource(
         lines=(),
         name="standard input",
-        config=request.complete_document,
+        config=command.complete_document,
         target_language=card.target_language,
-        split_sentences=request.lines.split_sentences,
+        split_sentences=command.request.lines.split_sentences,
         source_language=card.source_language,
         memory=memory,
         part_size=part_size,
@@ -187,15 +204,15 @@ def open_documents(
 
 
 def open_report(
-    request: TranslationRequest, documents: Sequence[Document], card: ModelCard, *, are_apart: bool
+    command: TranslateCommand, documents: Sequence[Document], card: ModelCard, *, are_apart: bool
 ) -> TranslationReport:
     """Returns an empty report, which counts lines if all documents are plain text, else texts."""
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
-    what = ", ".join(f"{path}/" if Path(path).is_dir() else str(path) for path in request.files) or "standard input"
-    qa = open_qa_report(request.checks, what, card, thing, request.explicit.settings_from)
-    length = request.search.max_length
-    cuts, path = SourceCuts(thing), request.checks.report
-    files = FileSummaries(thing, find_threshold(request.checks, card), are_apart)
+    what = ", ".join(f"{path}/" if Path(path).is_dir() else str(path) for path in command.files) or "standard input"
+    qa = open_qa_report(command.checks, what, card, thing, command.explicit.settings_from)
+    length = command.request.options.search.max_length
+    cuts, path = SourceCuts(thing), command.checks.report
+    files = FileSummaries(thing, find_threshold(command.checks, card), are_apart)
     return TranslationReport(
         source_cuts=cuts,
         qa=qa,

@@ -34,7 +34,6 @@ from nmt_cli.corpus.pairs import Side, Texts
 from nmt_cli.corpus.steps.held_out import find_near_held_out
 from nmt_cli.errors import DamagedError, DataError, OptionError, OutputError
 from nmt_cli.files import write_json
-from nmt_cli.jobs.job import Job
 from nmt_cli.jobs.journal import BlockJournal
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.records import parse_json
@@ -44,9 +43,9 @@ from nmt_cli.text.tags import TagSet, reverse_tags
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.options import TrainConfig
 from nmt_cli.training.resume import SavedOptions, read_started_facts
-from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.lines import lay_out_lines
 from nmt_cli.translation.repair.faults import find_fault
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
@@ -417,23 +416,23 @@ class TaggedBlock(NamedTuple):
 
 
 class HelperWork(NamedTuple):
-    """The job of a helper model, of which only confidences and texts are needed. Implements `workers.work.Work`."""
+    """The request for a helper model, which gives confidences and texts alone. Implements `workers.work.Work`."""
 
-    job: Job
+    request: TranslationRequest
 
     def start(self, *, threads: int | None = None) -> Callable[[TaggedBlock], list[HelperResult]]:
-        return partial(self.translate_block, self.job.open_translator(threads))
+        return partial(self.translate_sentences, self.request.open(threads))
 
     def pack(self) -> HelperWork:
-        return HelperWork(self.job.pack())
+        return HelperWork(self.request.pack())
 
     def hold(self) -> HelperWork:
-        return HelperWork(self.job.hold())
+        return HelperWork(self.request.hold())
 
-    def translate_block(self, translator: Translator, block: TaggedBlock) -> list[HelperResult]:
+    def translate_sentences(self, translator: Translator, block: TaggedBlock) -> list[HelperResult]:
         """Translates the sentences of a block."""
-        lines, options = lay_out_lines(block.lines, block.tags), TranslateOptions(self.job.search)
-        translations = translator.translate(lines, options, first_line=block.first)
+        lines = lay_out_lines(block.lines, block.tags)
+        translations = translator.translate(lines, self.request.options, first_line=block.first)
         return [
             (measure_confidence(translation), "" if translation.failure else translation.text)  # a copy is no pair
             for translation in translations

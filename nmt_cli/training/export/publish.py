@@ -67,8 +67,9 @@ from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.validation import GREEDY, Validator
 from nmt_cli.training.watcher import Validation
 from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, LOW_CONFIDENCE, ConfidenceModel, extract_features
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
 from nmt_cli.translation.lines import lay_out_lines
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.translator import Translator
 
 
@@ -127,7 +128,7 @@ def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
         size = format_count(len(sentences), "sentence")
         return {"refused": f"the development set has {size}; {FEWEST_SENTENCES} are needed"}
     # 1. Translate the development set as `nmt translate` does.
-    translator = Translator.load(ModelRequest(directory)).with_stored_pictures(corpus.load_pictures())
+    translator = TranslationRequest(directory).load().with_stored_pictures(corpus.load_pictures())
     sources, tags = [sentence.source for sentence in sentences], [sentence.tags for sentence in sentences]
     options = TranslateOptions(SEARCH, RepairConfig(), CheckConfig())
     translations = translator.translate(lay_out_lines(sources, tags), options)

@@ -248,7 +248,7 @@ class TranslationMemory:
         """Whether it has any pair, though they may all be of a register."""
         return bool(self.targets or any(self.by_register.values()))
 
-    def follow_tags(self, tags: TagSet) -> TranslationMemory:
+    def choose_register(self, tags: TagSet) -> TranslationMemory:
         """Returns what answers those who ask for these tags: this memory, unless some pairs are of their register."""
         return self.by_register.get(find_tag_value(tags, TagPurpose.REGISTER) or "", self)
 

@@ -9,8 +9,9 @@ from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import parse_tag_list
-from nmt_cli.translation.config import ModelRequest, TranslateOptions
+from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
+from nmt_cli.translation.request import TranslationRequest
 from support.fakes import fake_loaded
 
 THERE, BACK = find_model(Path("eng-deu")), find_model(Path("deu-eng"))
@@ -19,8 +20,8 @@ LINES = ["Where is the station?", "", "Tom saw {name} at 5:30. I don't have <b>t
 
 def test_a_reranked_list_holds_what_a_wider_search_finds() -> None:
     config = SearchConfig(beam_size=12, n_best=12)
-    plain = open_translator(ModelRequest(THERE)).translate(LINES, TranslateOptions(config))
-    reranked = open_translator(ModelRequest(THERE, rerank=BACK)).translate(LINES, TranslateOptions(config))
+    plain = open_translator(TranslationRequest(THERE)).translate(LINES, TranslateOptions(config))
+    reranked = open_translator(TranslationRequest(THERE, rerank=BACK)).translate(LINES, TranslateOptions(config))
     assert reranked[0].hypotheses[0].score < plain[0].hypotheses[0].score  # which has no share of the judge
     for one, other in zip(plain[:2], reranked[:2], strict=True):  # of a line in parts, other ones are combined
         assert {hypothesis.text for hypothesis in one.hypotheses} == {
@@ -31,7 +32,7 @@ def test_a_reranked_list_holds_what_a_wider_search_finds() -> None:
 
 def test_only_a_model_of_the_other_direction_reranks() -> None:
     with pytest.raises(OptionError, match=r"--rerank .* does not translate text from deu to eng"):
-        open_translator(ModelRequest(THERE, rerank=THERE))
+        open_translator(TranslationRequest(THERE, rerank=THERE))
 
 
 TMX = (
@@ -121,7 +122,7 @@ def test_a_pair_answers_only_who_asks_for_its_language_and_register(tmp_path: Pa
     (tmp_path / "m.tsv").write_text("\n".join(rows), encoding="utf-8")
     memory = load_memory([tmp_path / "m.tsv"], ("eng", "deu"))
     assert memory.targets == {"Go!": "Geht!", "Yes.": "Ja."}
-    assert memory.follow_tags(parse_tag_list("to:deu formal")).targets == {"Go!": "Gehen Sie!", "Yes.": "Ja."}
+    assert memory.choose_register(parse_tag_list("to:deu formal")).targets == {"Go!": "Gehen Sie!", "Yes.": "Ja."}
     assert load_memory([tmp_path / "m.tsv"], ("eng", "nld")).targets == {"Go!": "Ga!"}
 
 
@@ -148,7 +149,7 @@ def test_a_column_of_registers_answers_those_who_ask(tmp_path: Path, text: str) 
     lines = ((("," if "," in text else "\t").join(row[n] for n in order) + "\n") for row in rows)
     (tmp_path / "m.csv").write_text(text + "".join(lines), encoding="utf-8")
     memory = load_memory([tmp_path / "m.csv"], ("eng", "deu"))
-    asked = {name: memory.follow_tags(parse_tag_list(name)).targets for name in ("formal", "informal", "")}
+    asked = {name: memory.choose_register(parse_tag_list(name)).targets for name in ("formal", "informal", "")}
     assert asked[""] == {"It is.": "Es ist."}
     assert (asked["formal"]["Do you see?"], asked["informal"]["Do you see?"]) == ("Sehen Sie?", "Siehst du?")
 
@@ -157,5 +158,5 @@ def test_pairs_of_a_register_alone_are_a_memory(tmp_path: Path) -> None:
     (tmp_path / "m.tsv").write_text("Do you see?\tSehen Sie?\n", encoding="utf-8")
     memory = load_memory([f"{tmp_path / 'm.tsv'}=formal"], ("eng", "deu"))
     assert memory and not memory.has_text("Do you see?")
-    assert memory.follow_tags(parse_tag_list("formal")).has_text("Do you see?")
+    assert memory.choose_register(parse_tag_list("formal")).has_text("Do you see?")
     assert not load_memory([], ("eng", "deu"))

@@ -7,5 +7,5 @@ from support.shouting import Shouting, use_shouting
 
 @pytest.fixture
 def shouting(monkeypatch: pytest.MonkeyPatch) -> Shouting:
-    """The translator that `Translator.load` gives; a test split of 100 sentences, of which half are right."""
+    """The translator that `TranslationRequest.load` gives; a test split of 100 sentences, of which half are right."""
     return use_shouting(monkeypatch)

@@ -16,8 +16,7 @@ from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.errors import ExitCode
 from nmt_cli.evaluation import report
 from nmt_cli.runtime import installed_models
-from nmt_cli.translation.config import ModelRequest
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.request import TranslationRequest
 from support.shouting import Shouting
 
 runner = CliRunner()
@@ -240,8 +239,8 @@ def test_standard_input_can_be_one_side_alone() -> None:
 def test_every_model_has_the_weights_that_are_asked_for(
     shouting: Shouting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[ModelRequest] = []
-    monkeypatch.setattr(Translator, "load", lambda request: asked.append(request) or shouting)
+    asked: list[TranslationRequest] = []
+    monkeypatch.setattr(TranslationRequest, "load", lambda request: asked.append(request) or shouting)
     models = [word for name in ("a", "b") for word in ("--model", str(tmp_path / name))]
     made = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "float", *models])
     assert made.exit_code == ExitCode.OK, (made.exception, made.stderr)
@@ -280,7 +279,7 @@ def test_scores_of_tokens_compare_only_where_the_tokens_are_the_same(
     shouting: Shouting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     others = iter([shouting, Shouting("f1", target=SimpleNamespace(fingerprint="toy-2"))])
-    monkeypatch.setattr(Translator, "load", lambda *arguments, **options: next(others))
+    monkeypatch.setattr(TranslationRequest, "load", lambda *arguments, **options: next(others))
     (tmp_path / "model.json").write_text("{}")
     result = runner.invoke(app, ["evaluate", "-m", "perplexity", "-m", "chrf", "--against", str(tmp_path)])
     assert result.stdout.count("have the same") == 1
@@ -295,7 +294,7 @@ def test_what_a_rival_may_have_learnt_and_where_it_was_cut_is_told(
             return [SimpleNamespace(**{**vars(one), "cut": True}) for one in super().translate(*arguments, **options)]
 
     others = iter([shouting, Cutting("f2", training={"replay": "news"})])
-    monkeypatch.setattr(Translator, "load", lambda *arguments, **options: next(others))
+    monkeypatch.setattr(TranslationRequest, "load", lambda *arguments, **options: next(others))
     (tmp_path / "model.json").write_text("{}")
     told = runner.invoke(app, ["evaluate", "-m", "chrf", "--against", str(tmp_path)]).stderr
     assert f"{tmp_path} was trained on other data than prepared/" in told

@@ -14,8 +14,8 @@ from nmt_cli.errors import ExitCode
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation import forced
 from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Hypothesis, Translation
-from nmt_cli.translation.translator import Translator
 
 runner = CliRunner()
 HYPOTHESIS = Hypothesis(
@@ -44,7 +44,7 @@ class Fixed:
 
 @pytest.fixture(autouse=True)
 def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Translator, "load", lambda *arguments, **options: Fixed())
+    monkeypatch.setattr(TranslationRequest, "load", lambda *arguments, **options: Fixed())
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])

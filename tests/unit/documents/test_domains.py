@@ -7,11 +7,11 @@ import pytest
 from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource
-from nmt_cli.jobs.job import Block
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.lines import group_by_tags
+from nmt_cli.translation.request import Block
 
 PAGE = """<html><body><nav><ul><li>Home</li></ul></nav><p>A text.</p>
 <table><tr><td>Cell</td></tr></table><p>More.</p><select><option>Choice</option></select></body></html>"""

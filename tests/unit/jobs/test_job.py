@@ -15,11 +15,12 @@ from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError
-from nmt_cli.jobs.job import Block, Job, translate_units
+from nmt_cli.jobs.units import translate_units
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.streams import FileLines, batch_arriving, batch_blocks
 from nmt_cli.text.symbols import UNKNOWN_PIECE
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig
+from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.request import Block, TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.workers.work import InProcess
 from support.adversary import adversarial_translator
@@ -30,7 +31,9 @@ from support.translations import Rule, louder, same
 
 def test_a_scored_translation_has_the_text_that_was_given_on_a_single_line() -> None:
     translator = adversarial_translator("word")
-    job = Job(ModelRequest(Path()), SearchConfig(), score=True, opener=lambda request: translator)
+    job = TranslationRequest(
+        Path(), options=TranslateOptions(SearchConfig()), score=True, opener=lambda request: translator
+    )
     (scored,) = job.start()(Block(0, ("bade lu.\t  x\u3000y\tz ",)))
     assert scored.text == "x y z"
     assert UNKNOWN_PIECE in scored.hypotheses[0].pieces
@@ -38,7 +41,11 @@ def test_a_scored_translation_has_the_text_that_was_given_on_a_single_line() -> 
 
 def test_an_answer_without_the_network_differs_in_nothing_else() -> None:
     translator = ScriptedTranslator(str.upper)
-    job = Job(ModelRequest(Path()), SearchConfig(), RepairConfig(), CheckConfig(), opener=lambda request: translator)
+    job = TranslationRequest(
+        Path(),
+        options=TranslateOptions(SearchConfig(), RepairConfig(), CheckConfig()),
+        opener=lambda request: translator,
+    )
     block = Block(0, ("we have 3 cats.", "", "they came."))
     whole, short = (replace(job, keeps_network=keeps).start()(block) for keeps in (True, False))
     assert short != whole and short == [each.drop_network() for each in whole]

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from nmt_cli.errors import DataError
-from nmt_cli.jobs.job import Block
 from nmt_cli.jobs.journal import (
     BlockJournal,
     FinishedBlock,
@@ -22,6 +21,7 @@ from nmt_cli.jobs.journal import (
     hash_texts,
 )
 from nmt_cli.rewriting.slips import ReadAs
+from nmt_cli.translation.request import Block
 from nmt_cli.translation.result import FailedCheck, LeastSure, Placed, Repair, Translation, WordLinks
 from nmt_cli.workers.work import InProcess
 from support.translations import louder

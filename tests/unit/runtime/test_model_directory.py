@@ -10,8 +10,8 @@ from nmt_cli.files import hash_file
 from nmt_cli.runtime.model_directory import ModelDirectory, publish_directory
 from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ModelRequest, TranslateOptions
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 
 BUNDLED_MODEL = Path(__file__).parents[3] / "data/models/eng-deu/nmt_model_eng_deu/model"
 
@@ -24,8 +24,7 @@ def model(untrained_model: Path, tmp_path: Path) -> Path:
 def test_a_copied_model_translates_as_the_original_does(untrained_model: Path, model: Path) -> None:
     config, lines = SearchConfig(beam_size=2), ["bade giko.", "lu."]
     first, second = (
-        Translator.load(ModelRequest(path)).translate(lines, TranslateOptions(config))
-        for path in (untrained_model, model)
+        TranslationRequest(path).load().translate(lines, TranslateOptions(config)) for path in (untrained_model, model)
     )
     assert [translation.text for translation in first] == [translation.text for translation in second]
     scores = [[translation.hypotheses[0].score for translation in translations] for translations in (first, second)]
@@ -37,7 +36,7 @@ def test_a_model_of_links_translates_as_the_original_does(model: Path, tmp_path:
     (linked := tmp_path / "linked").mkdir()
     for number, path in enumerate(sorted(model.iterdir())):
         (linked / path.name).symlink_to(path.rename(tmp_path / str(number)))
-    assert Translator.load(ModelRequest(linked)).translate(["bade giko."], TranslateOptions(SearchConfig()))[0].text
+    assert TranslationRequest(linked).load().translate(["bade giko."], TranslateOptions(SearchConfig()))[0].text
 
 
 @pytest.mark.parametrize("precision", ["float", "int8"])
@@ -52,9 +51,9 @@ def test_a_model_whose_files_are_hard_links_translates_as_the_original(
     texts = [
         [
             line.text
-            for line in Translator.load(ModelRequest(path, precision=precision)).translate(
-                lines, TranslateOptions(SearchConfig())
-            )
+            for line in TranslationRequest(path, precision=precision)
+            .load()
+            .translate(lines, TranslateOptions(SearchConfig()))
         ]
         for path in (untrained_model, model, linked)
     ]
@@ -68,7 +67,7 @@ def test_hard_links_to_large_weights_in_loops_translate_as_the_original(tmp_path
     for path in filter(Path.is_file, (tmp_path / "model").iterdir()):
         (linked / path.name).hardlink_to(path)
     texts = [
-        Translator.load(ModelRequest(path)).translate(["Where is Tom?"], TranslateOptions(SearchConfig()))[0].text
+        TranslationRequest(path).load().translate(["Where is Tom?"], TranslateOptions(SearchConfig()))[0].text
         for path in (BUNDLED_MODEL, tmp_path / "model", linked)
     ]
     assert texts[0] == texts[1] == texts[2]
@@ -159,7 +158,7 @@ def test_a_model_that_an_earlier_version_taught_corrections_still_translates(mod
     checksums = ModelDirectory.load(model).card.checksums | {"corrections.tsv": hash_file(model / "corrections.tsv")}
     change_card(model, checksums=checksums, parent={"name": "previous", "weights": "0" * 64})
     for path in (model, model / "previous"):
-        assert Translator.load(ModelRequest(path)).translate(["bade giko."], TranslateOptions(SearchConfig()))[0].text
+        assert TranslationRequest(path).load().translate(["bade giko."], TranslateOptions(SearchConfig()))[0].text
 
 
 def test_a_profile_that_is_none_is_damage(model: Path) -> None:

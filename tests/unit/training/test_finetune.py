@@ -30,8 +30,8 @@ from nmt_cli.training.step import Trainer
 from nmt_cli.training.transfer import choose_network, load_replayed_corpus
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import ParentInfo, RunInfo, Watcher
-from nmt_cli.translation.config import ModelRequest, TranslateOptions
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from support.models import SYLLABLES, prepare_toy, toy_pairs, write_pairs
 from support.training import export_once, nudge, weigh
 
@@ -108,7 +108,7 @@ def written(syllables: list[str] | tuple[str, ...]) -> str:
 def score(model: Path, corpus: PreparedCorpus) -> float:
     pairs = corpus.read_pairs("test")
     sources = [pair.source for pair in pairs]
-    translations = Translator.load(ModelRequest(model)).translate(sources, TranslateOptions(SearchConfig(beam_size=1)))
+    translations = TranslationRequest(model).load().translate(sources, TranslateOptions(SearchConfig(beam_size=1)))
     return compute_chrf([translation.text for translation in translations], [[pair.target] for pair in pairs]).value
 
 

@@ -23,8 +23,8 @@ from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
-from nmt_cli.translation.config import ModelRequest, TranslateOptions
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from support.models import prepare_toy, toy_pairs, write_pairs
 from support.training import export_once, nudge, weigh
 
@@ -113,8 +113,10 @@ def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: T
 @pytest.mark.parametrize("precision", ["float", "int8"])
 def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, trained: Trained, precision: str) -> None:
     pairs = corpus.read_pairs("dev")
-    translations = Translator.load(ModelRequest(trained.directory, precision=precision)).translate(
-        [pair.source for pair in pairs], TranslateOptions(SearchConfig(beam_size=1))
+    translations = (
+        TranslationRequest(trained.directory, precision=precision)
+        .load()
+        .translate([pair.source for pair in pairs], TranslateOptions(SearchConfig(beam_size=1)))
     )
     hypotheses, references = [translation.text for translation in translations], [[pair.target] for pair in pairs]
     card = ModelDirectory.load(trained.directory).card
@@ -171,7 +173,7 @@ def test_the_proof_of_int8_reads_sentences_as_the_model_will(
 
     monkeypatch.setattr(publishing, "quantise_and_check", record)
     train(TrainingRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0)))
-    assert seen == [Translator.load(ModelRequest(tmp_path / "model")).copies_placeholders] == [False]
+    assert seen == [TranslationRequest(tmp_path / "model").load().copies_placeholders] == [False]
 
 
 @pytest.mark.usefixtures("quick_updates")

@@ -12,7 +12,7 @@ from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import OptionError
-from nmt_cli.jobs.job import Job, translate_units
+from nmt_cli.jobs.units import translate_units
 from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import TextId
@@ -21,9 +21,10 @@ from nmt_cli.text.streams import batch_blocks
 from nmt_cli.text.symbols import CONTEXT_END
 from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.batch import TranslationBatch
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
 from nmt_cli.translation.known_tags import find_scope
 from nmt_cli.translation.lines import WINDOW, ContextScope, ContextWindow, Line, lay_out_lines
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.stages import find_context, rewrite, rewrite_lines, search, split
 from nmt_cli.translation.translator import Translator
@@ -46,7 +47,7 @@ def context_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def reader(context_model: Path) -> Translator:
-    return Translator.load(ModelRequest(context_model, threads=1))
+    return TranslationRequest(context_model, threads=1).load()
 
 
 def translate_texts(
@@ -59,7 +60,7 @@ def translate_texts(
         for number, line in enumerate(text)
     ]
     observed: list[Translation] = []
-    job = Job(ModelRequest(model), GREEDY, RepairConfig(), CheckConfig())
+    job = TranslationRequest(model, options=TranslateOptions(GREEDY, RepairConfig(), CheckConfig()))
     batches = batch_blocks(iter(units), block)
     written = b"".join(translate_units(batches, InProcess(job.start(threads=1)), observed.append, scope))
     assert written.decode().splitlines() == [translation.text for translation in observed]

@@ -16,12 +16,11 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.report import score_translations
 from nmt_cli.evaluation.texts import ParallelText
-from nmt_cli.jobs.job import Block, Job
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.sources.source import TextSource
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.request import Block, TranslationRequest
 from nmt_cli.translation.stages import isolate
-from nmt_cli.translation.translator import Translator
 from support.properties import examples
 from support.scripted_translator import ScriptedTranslator
 
@@ -78,7 +77,9 @@ def test_what_is_no_fault_of_a_line_is_an_error_as_before(problem: Exception) ->
 @pytest.mark.parametrize("checks", [CheckConfig(), CheckConfig(check=False), None])
 def test_a_job_copies_a_line_on_which_a_stage_fails(checks: CheckConfig | None) -> None:
     translator = ScriptedTranslator(fail_on_secrets)
-    job = Job(ModelRequest(Path()), SearchConfig(), RepairConfig(), checks, opener=lambda request: translator)
+    job = TranslationRequest(
+        Path(), options=TranslateOptions(SearchConfig(), RepairConfig(), checks), opener=lambda request: translator
+    )
     lines = ("we have cats.", f"a {SECRET}.", "they came.", "")
     translations = job.start()(Block(7, lines))
     assert [each.text for each in translations] == ["WE HAVE CATS.", f"a {SECRET}.", "THEY CAME.", ""]
@@ -106,7 +107,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("failing")
 def test_samples_and_contexts_of_other_lines_stay_as_they_are(untrained_model: Path) -> None:
-    translator = Translator.load(ModelRequest(untrained_model))
+    translator = TranslationRequest(untrained_model).load()
     config = SearchConfig(max_length=12, sampling=SamplingConfig(sample=True))
     translations = translator.translate(LINES, TranslateOptions(config), first_line=5)
     for row, line in enumerate(LINES):
@@ -116,13 +117,13 @@ def test_samples_and_contexts_of_other_lines_stay_as_they_are(untrained_model: P
 
 @pytest.mark.usefixtures("failing")
 def test_python_gets_a_copy_of_the_line_at_fault(untrained_model: Path) -> None:
-    loaded = LoadedTranslator(Translator.load(ModelRequest(untrained_model)), untrained_model, {"beam_size": 1})
+    loaded = LoadedTranslator(TranslationRequest(untrained_model).load(), untrained_model, {"beam_size": 1})
     assert [each.failure is not None for each in loaded.translations(LINES)] == [False, True, False, False]
 
 
 @pytest.mark.usefixtures("failing")
 def test_a_scored_line_at_fault_keeps_its_given_translation(untrained_model: Path) -> None:
-    job = Job(ModelRequest(untrained_model), GREEDY, checks=CheckConfig(), score=True)
+    job = TranslationRequest(untrained_model, options=TranslateOptions(GREEDY, checks=CheckConfig()), score=True)
     scored = job.start()(Block(0, tuple(f"{line}\t{line[::-1]}" for line in LINES)))
     assert [each.text for each in scored] == [line[::-1] for line in LINES]
     assert [each.source for each in scored] == LINES
@@ -133,7 +134,7 @@ def test_a_scored_line_at_fault_keeps_its_given_translation(untrained_model: Pat
 
 @pytest.mark.usefixtures("failing")
 def test_an_evaluation_scores_a_copy_and_says_so(untrained_model: Path) -> None:
-    translator = Translator.load(ModelRequest(untrained_model))
+    translator = TranslationRequest(untrained_model).load()
     text = make_text(LINES)
     report = score_translations(["chrf", "perplexity", "accuracy"], text, translator, GREEDY)
     assert report.material.hypotheses[1] == LINES[1]
@@ -156,7 +157,7 @@ def test_a_drawing_tells_the_sentence_at_fault(untrained_model: Path, targets: t
         models=(untrained_model,), corpora=(), config=config, search=GREEDY, sentences=tuple(LINES)
     )
     drawing = Drawing()
-    translator = Translator.load(ModelRequest(untrained_model))
+    translator = TranslationRequest(untrained_model).load()
     drawn = measure_translations(request, translator, untrained_model, drawing, "")
     assert [each.translation.failure is not None for each in drawn] == [False, True, False, False]
     assert any("nmt failed" in warning for warning in drawing.warnings)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import CheckConfig, LineConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.translator import Translator
 from support.properties import examples
 
@@ -19,7 +20,7 @@ LINES = [
 
 
 def load() -> Translator:
-    return Translator.load(ModelRequest(find_model(Path("eng-deu")), lines=LineConfig(slips=True), threads=1))
+    return TranslationRequest(find_model(Path("eng-deu")), lines=LineConfig(slips=True), threads=1).load()
 
 
 def translate(translator: Translator, line: str) -> tuple[object, ...]:

@@ -11,10 +11,11 @@ from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import parse_tag_list, replace_languages
-from nmt_cli.translation.config import ModelRequest, TagConfig, TranslateOptions
+from nmt_cli.translation.config import TagConfig, TranslateOptions
 from nmt_cli.translation.forced import force_lines, force_translations
 from nmt_cli.translation.known_tags import find_tags
 from nmt_cli.translation.lines import lay_out_lines
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.translator import Translator
 from support.corpora import prepare_tagged
 from support.models import export_untrained
@@ -34,7 +35,7 @@ def tagged_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tagging_translator(tagged_model: Path) -> Translator:
-    return Translator.load(ModelRequest(tagged_model))
+    return TranslationRequest(tagged_model).load()
 
 
 def test_the_network_reads_the_tags_and_attention_is_that_of_the_text(tagging_translator: Translator) -> None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import read_card, write_card
 from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.translation.config import LineConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import LineConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.translator import Translator
 from support.models import prepare_toy
 from support.properties import examples
@@ -18,7 +19,7 @@ GREEDY = SearchConfig(beam_size=1, max_length=8)
 
 @pytest.fixture(scope="module")
 def translator(untrained_model: Path) -> Translator:
-    return Translator.load(ModelRequest(untrained_model))
+    return TranslationRequest(untrained_model).load()
 
 
 @examples(40)
@@ -76,7 +77,7 @@ def test_every_translation_begins_with_the_prefix(translator: Translator) -> Non
 
 
 def test_of_a_line_in_pieces_the_first_alone_begins_with_the_prefix(untrained_model: Path) -> None:
-    short = Translator.load(ModelRequest(untrained_model, lines=LineConfig(max_words=3)))
+    short = TranslationRequest(untrained_model, lines=LineConfig(max_words=3)).load()
     lines = ["bade giko lu ma ne po.", "{x}! bade giko lu.", "{x}"]
     free, config = SearchConfig(beam_size=2, max_length=20), SearchConfig(beam_size=2, max_length=20, prefix="edab")
     first, behind_span, span = (
@@ -147,7 +148,7 @@ def test_all_options_of_search_work_together_on_a_real_model(translator: Transla
 def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(
     translator: Translator, untrained_model: Path
 ) -> None:
-    twice = Translator.load(ModelRequest(untrained_model, ensemble=(untrained_model,)))
+    twice = TranslationRequest(untrained_model, ensemble=(untrained_model,)).load()
     config = SearchConfig(beam_size=3, n_best=3, max_length=10)
     for translation, other in zip(
         translator.translate(LINES, TranslateOptions(config)),
@@ -167,7 +168,7 @@ def test_models_with_other_subwords_cannot_be_joined(untrained_model: Path, tmp_
     shutil.copyfile(prepare_toy(tmp_path, count=500).directory / "joint.spm", other / "joint.spm")
     write_card(other, read_card(other))
     with pytest.raises(OptionError, match="it has different source subwords"):
-        Translator.load(ModelRequest(untrained_model, ensemble=(other,)))
+        TranslationRequest(untrained_model, ensemble=(other,)).load()
 
 
 def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(translator: Translator) -> None:

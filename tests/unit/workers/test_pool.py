@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import DamagedError, DataError, WorkerError
-from nmt_cli.jobs.job import Block
-from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.streams import FileLines
-from nmt_cli.translation.config import ModelRequest
+from nmt_cli.translation.request import Block
 from nmt_cli.workers.pool import WorkerPool
 from support.jobs import BrokenJob, LoudJob
 
@@ -23,7 +21,7 @@ def blocks(*texts: str) -> list[Block]:
 
 @pytest.fixture
 def job(tmp_path: Path) -> LoudJob:
-    return LoudJob(ModelRequest(tmp_path), SearchConfig(), mark=tmp_path / "died")
+    return LoudJob(tmp_path, mark=tmp_path / "died")
 
 
 def test_blocks_come_back_in_order_also_from_a_worker_that_is_killed(job: LoudJob) -> None:
@@ -86,7 +84,7 @@ def test_what_goes_wrong_in_a_worker_or_before_it_is_raised_in_its_place(job: Lo
 
 
 def test_a_model_that_cannot_be_loaded_is_told_as_it_is_without_workers(tmp_path: Path) -> None:
-    job = BrokenJob(ModelRequest(tmp_path), SearchConfig())
+    job = BrokenJob(tmp_path)
     with WorkerPool(job, 2) as workers, pytest.raises(DamagedError) as problem:
         list(workers.map_blocks(blocks("good")))
     assert (problem.value.message, problem.value.hint) == ("model.json is damaged", "train it again")

@@ -5,14 +5,13 @@ import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.analysis.nearest_pairs import encode_lines, make_index_path, open_index
-from nmt_cli.translation.config import ModelRequest
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.request import TranslationRequest
 
 
 def test_a_training_sentence_is_nearest_to_itself_and_indexed_once(
     corpus: PreparedCorpus, untrained_model: Path, tmp_path: Path
 ) -> None:
-    translator, pairs, progress = Translator.load(ModelRequest(untrained_model)), corpus.read_pairs("train"), []
+    translator, pairs, progress = TranslationRequest(untrained_model).load(), corpus.read_pairs("train"), []
     cache, files = tmp_path / "cache" / "nearest", sorted(untrained_model.iterdir())
     path = make_index_path(translator, corpus, cache)
     index = open_index(translator, corpus, cache, progress.append)
@@ -35,12 +34,12 @@ def test_where_no_cache_can_be_written_the_index_is_made_each_time(
     corpus: PreparedCorpus, untrained_model: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
-    translator = Translator.load(ModelRequest(untrained_model))
+    translator = TranslationRequest(untrained_model).load()
     index = open_index(translator, corpus, tmp_path / "file" / "nearest")
     assert len(index.vectors) == len(corpus.read_pairs("train")) + 1
 
 
 def test_padding_does_not_change_a_sentence(corpus: PreparedCorpus, untrained_model: Path) -> None:
-    translator = Translator.load(ModelRequest(untrained_model))
+    translator = TranslationRequest(untrained_model).load()
     together = encode_lines(translator, ["bade.", "bade giko luma nepo bade giko."])
     np.testing.assert_allclose(together[0], encode_lines(translator, ["bade."])[0], atol=1e-5)

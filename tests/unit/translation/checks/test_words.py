@@ -12,10 +12,9 @@ from nmt_cli.runtime.model_directory import ModelDirectory, read_card, require_r
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import build_profile
 from nmt_cli.translation.checks.words import CheckContext, check_coverage
-from nmt_cli.translation.config import ModelRequest
 from nmt_cli.translation.forced import force_translations, rate_words, read_back
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.translator import Translator
 from support.translations import aligned
 
 PAIRS = [("he has been in trade", "er ist im Handel"), *[("he has been here", "er ist hier")] * 200]
@@ -94,7 +93,7 @@ def test_reading_back_acquits_what_is_likely_and_convicts_what_is_not() -> None:
 
 
 def test_words_are_rated_by_their_subwords(untrained_model: Path) -> None:
-    translator = Translator.load(ModelRequest(untrained_model))
+    translator = TranslationRequest(untrained_model).load()
     (forced,) = force_translations(translator, ["ba do"], ["ba do ba"])
     (best,) = forced.hypotheses
     words = rate_words(best)
@@ -104,7 +103,7 @@ def test_words_are_rated_by_their_subwords(untrained_model: Path) -> None:
 
 
 def test_translations_are_read_back_one_by_one(untrained_model: Path) -> None:
-    reverse = Translator.load(ModelRequest(untrained_model))
+    reverse = TranslationRequest(untrained_model).load()
     texts = [aligned("ba do", ["do", "ba"], [1, 0]), aligned("", [], []), aligned("do", ["ba"], [0])]
     together = read_back(reverse, texts)
     assert [translation.read_back is None for translation in together] == [False, True, False]
@@ -121,5 +120,5 @@ def test_only_a_model_of_the_other_direction_reads_back(untrained_model: Path, t
     other = copytree(untrained_model, tmp_path / "reverse")
     write_card(other, read_card(other)._replace(source_language="yy", target_language="xx"))
     require_reverse(model, ModelDirectory.load(other))
-    translator = open_translator(ModelRequest(untrained_model, check_with=other))
+    translator = open_translator(TranslationRequest(untrained_model, check_with=other))
     assert [translation.read_back is not None for translation in translator.read_back([LOST])] == [True]

@@ -16,10 +16,11 @@ from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.search.mixing import StoredTokens
 from nmt_cli.translation import forced
-from nmt_cli.translation.config import CheckConfig, ModelRequest, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
 from nmt_cli.translation.forced import Judge
 from nmt_cli.translation.memory.lookup import MOST_COMPARED, MOST_STORED, NearTexts, StoredEntries, TranslationMemory
 from nmt_cli.translation.placement.alignment import find_links
+from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 from support.adversary import adversarial_translator
@@ -92,7 +93,7 @@ ENTRY = ("The lodger pays on Monday.", "Der Untermieter zahlt am Montag.")
 
 @pytest.fixture(scope="module")
 def bundled_translator() -> Translator:
-    return Translator.load(ModelRequest(MODEL, threads=1))
+    return TranslationRequest(MODEL, threads=1).load()
 
 
 def translate(
@@ -185,14 +186,14 @@ def test_no_entry_guides_if_none_may_or_of_another_register(
 
 
 def test_a_judge_ranks_guided_hypotheses(bundled_translator: Translator) -> None:
-    reverse = Translator.load(ModelRequest(find_model(Path("deu-eng")), threads=1))
+    reverse = TranslationRequest(find_model(Path("deu-eng")), threads=1).load()
     judged = bundled_translator.with_judge(Judge(reverse))
     (guided,), (alone,) = (translate(judged, ["The lodger is strict."], *some) for some in ([ENTRY], []))
     assert guided.text == "Der Untermieter ist streng." != alone.text
 
 
 def test_an_ensemble_is_not_guided() -> None:
-    ensemble = Translator.load(ModelRequest(MODEL, (MODEL,), threads=1))
+    ensemble = TranslationRequest(MODEL, (MODEL,), threads=1).load()
     guided, alone = (translate(ensemble, ["The lodger is strict."], *some, beam_size=1) for some in ([ENTRY], []))
     assert describe(guided) == describe(alone)
 

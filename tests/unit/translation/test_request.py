@@ -1,4 +1,4 @@
-"""Models and glossaries travel with their job."""
+"""Models and glossaries travel with their request."""
 
 from pathlib import Path
 from shutil import copytree
@@ -7,12 +7,11 @@ import pytest
 
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.errors import DamagedError, NotFoundError
-from nmt_cli.jobs.job import Block, Job
-from nmt_cli.jobs.packing import PackedFiles
 from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, read_card, write_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.profile import PROFILE_NAME
-from nmt_cli.translation.config import LineConfig, ModelRequest
+from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.translation.request import Block, TranslationRequest
 
 
 @pytest.fixture(scope="module")
@@ -29,19 +28,18 @@ def unread_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_the_model_travels_with_its_job(unread_model: Path, tmp_path: Path) -> None:
-    request = ModelRequest(unread_model, ensemble=(unread_model,))
-    files = PackedFiles.pack(request)
-    unpacked = files.unpack(request, tmp_path)
+def test_the_model_travels_with_its_request(unread_model: Path, tmp_path: Path) -> None:
+    request = TranslationRequest(unread_model, ensemble=(unread_model,)).pack()
+    unpacked = request.unpack_to(tmp_path)
     assert unpacked.model.parent == tmp_path
-    assert PackedFiles.pack(unpacked).models == files.models
+    assert unpacked.pack().packed == request.packed
 
 
 def test_the_model_that_reads_back_travels_too(unread_model: Path, tmp_path: Path) -> None:
     reverse = copytree(unread_model, tmp_path / "reverse")
     write_card(reverse, read_card(reverse)._replace(epochs=2))
-    request = ModelRequest(unread_model, (unread_model,), check_with=reverse)
-    shipped = PackedFiles.pack(request).unpack(request, tmp_path)
+    request = TranslationRequest(unread_model, (unread_model,), check_with=reverse)
+    shipped = request.pack().unpack_to(tmp_path)
     assert len(shipped.ensemble) == 1 and shipped.check_with is not None
     assert read_card(shipped.check_with).epochs == 2
 
@@ -49,24 +47,23 @@ def test_the_model_that_reads_back_travels_too(unread_model: Path, tmp_path: Pat
 def test_the_glossary_travels_too(unread_model: Path, tmp_path: Path) -> None:
     terms, directory = tmp_path / "terms.tsv", tmp_path / "there"
     terms.write_text("dog\tHund\n")
-    request = ModelRequest(unread_model, lines=LineConfig(glossary=str(terms)))
-    files = PackedFiles.pack(request)
+    request = TranslationRequest(unread_model, lines=LineConfig(glossary=str(terms))).pack()
     terms.unlink()
     directory.mkdir()
-    lines = files.unpack(request, directory).lines
-    assert lines is not None and lines.glossary is not None
+    lines = request.unpack_to(directory).lines
+    assert lines.glossary is not None
     assert Glossary.load(Path(lines.glossary)).terms == {"dog": "Hund"}
 
 
-def test_a_model_that_is_not_there_is_told_where_the_job_is_packed(tmp_path: Path) -> None:
+def test_a_model_that_is_not_there_is_told_where_the_request_is_packed(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no model"):
-        PackedFiles.pack(ModelRequest(tmp_path))
+        TranslationRequest(tmp_path).pack()
 
 
 def test_a_held_job_translates_by_the_models_of_the_moment_it_was_held(untrained_model: Path, tmp_path: Path) -> None:
     """Whatever is written to their files: the worker that replaces a dead one has the same model."""
     model, lines = copytree(untrained_model, tmp_path / "model"), ("bade giko.", "lu.")
-    job = Job(ModelRequest(model), SearchConfig(beam_size=1))
+    job = TranslationRequest(model, options=TranslateOptions(SearchConfig(beam_size=1)))
     expected = [translation.text for translation in job.start()(Block(0, lines))]
     held = job.hold()
     for path in filter(Path.is_file, model.iterdir()):
