@@ -1,4 +1,9 @@
-"""Opens models and translation memories for commands."""
+"""Opens models and translation memories for commands.
+
+`open_translator(TranslationRequest(Path("en-de"), rerank=Path("de-en")))` returns a translator whose hypotheses the
+second model ranks. `load_memory(["notes.tsv"], ("en", "de"))` returns the pairs of a table, and those of
+`notes.de-en.tsv` reversed.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +45,7 @@ def make_picture_reader(config: PrepareConfig) -> PictureReader | None:
 
 def open_translator(request: TranslationRequest) -> Translator:
     """Opens a model, or an ensemble of models, with its reader of pictures or the model that ranks its hypotheses."""
-    silence_onnxruntime()
+    silence_onnxruntime()  # before it is imported, since it reads its environment then
     translator = request.load()
     if translator.card.source.get("type") == "image":
         from nmt_cli.sources.images import IMAGE_WEIGHTS

@@ -1,4 +1,9 @@
-"""The work of `nmt evaluate` on one system: translates, scores, and doubts."""
+"""The work of `nmt evaluate` on one system: translates, scores, and doubts.
+
+Of 1,000 test sentences and a model, `Evaluation.run` returns their report, here BLEU 31.2 with its interval, what they
+are called in print ("test sentences"), and that none was trained on. A model of another corpus, or sentences that
+occur in its training data, add a warning each.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""`nmt.load`: a model that translates strings, iterables of lines, and documents."""
+"""`nmt.load`: a model that translates strings, iterables of lines, and documents.
+
+    with nmt.load("en-de", beam_size=1) as translator:
+        translator.translate("Where is it?")                # "Wo ist es?", by greedy search
+        translator.translate(["Here.", ""], beam_size=5)    # ["Hier.", ""]
+        translator.translate_file("a.docx", "b.docx").flagged
+
+Options of a call overrule those of `nmt.load`; both become `TranslateOptions`, and equal ones are made once.
+"""
 
 from __future__ import annotations
 
@@ -150,10 +158,10 @@ class LoadedTranslator:
 
     def _fit(self, options: Mapping[str, Any], n_best: int) -> TranslateOptions:
         """Returns the settings of a search as the model follows them. Raises OptionError for what it does not know."""
-        from nmt_cli.translation.known_tags import fit_options  # SentencePiece, which `import nmt_cli` does not need
+        from nmt_cli.translation.known_tags import fit_to_model  # SentencePiece, which `import nmt_cli` does not need
 
         made = make_search_options(options, self._options, n_best=n_best, companions=self._companions)
-        return fit_options(made, self.card, self.model)
+        return fit_to_model(made, self.card, self.model)
 
     def _find_languages(self, made: TranslateOptions) -> tuple[str, str]:
         """Returns the languages that are translated between with these settings."""
@@ -310,7 +318,7 @@ def load(
     """
     from nmt_cli.api.open_model import open_translator
     from nmt_cli.runtime.installed_models import find_model
-    from nmt_cli.translation.known_tags import fit_options  # SentencePiece, as above
+    from nmt_cli.translation.known_tags import fit_to_model  # SentencePiece, as above
 
     check_count("threads", threads)
     listed = list_tags(options)
@@ -324,7 +332,7 @@ def load(
     request = TranslationRequest(directory, others_models, lines, precision, threads, reverse, judge)
     translator = open_translator(request)
     companions = {"ensemble": others_models, "rerank": judge}
-    made = fit_options(make_search_options({}, others, companions=companions), translator.card, directory)
+    made = fit_to_model(make_search_options({}, others, companions=companions), translator.card, directory)
     memory = open_memory(tm, replace_languages(translator.card.languages, made.search.tags))
     return LoadedTranslator(translator, directory, others, companions=companions, memory=memory)
 

@@ -1,5 +1,8 @@
 """The Typer app `nmt`: its commands, its help, and the one place where errors become exit codes.
 
+`nmt translate --model none` imports `cli/translate.py` alone, runs its function `translate`, and catches the
+NotFoundError of a model that is not there: two lines on stderr, and exit code 66 (`ExitCode.NO_INPUT`).
+
 Neither this nor the module of any command imports anything heavy (held by tests/test_architecture.py).
 """
 

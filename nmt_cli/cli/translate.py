@@ -1,4 +1,11 @@
-"""`nmt translate`: one line in, one line out, in order, as lines arrive; or a document whose form stays."""
+"""`nmt translate`: one line in, one line out, in order, as lines arrive; or a document whose form stays.
+
+    $ echo "Where is the station?" | nmt translate --model eng-deu
+    Wo ist der Bahnhof?
+
+The options become one `TranslateCommand`, which `api/translating/translate.py` runs, or `cli/serve.py` with `--serve`;
+what the report of it says is printed here.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Runs an exported model with ONNX Runtime as a step model. Knows only the inputs and outputs of the graphs.
 
+A sentence of 3 ids in a beam of 2: `encode` (1, 3) returns a state whose `memory` is (1, 4, D), padded to a block, and
+whose `hidden` is (1, D). `step` with START returns 3 candidates; `select([0, 0])` of its state has two rows of that
+sentence, with which the next `step` takes `hidden` (2, D), and `memory` once, if the decoder shares it, else twice.
+
 Letters: B sentences of the batch, A of them with rows left, N rows, S source positions, D features, C candidates.
 
 `encoder.onnx`: the source, ids (B, S) or features (B, S, D) -> the entries of the state. `decoder.onnx`: `tokens` (N,),

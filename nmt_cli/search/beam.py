@@ -1,5 +1,14 @@
 """Greedy and beam search over any step model. Knows no network, no text and no files.
 
+One sentence, K = 2, one hypothesis asked for, at most 4 tokens, scores that are means per token:
+
+1. The model offers a (-0.4), END (-1.2) and b (-1.6). END makes the finished hypothesis "" with the score -1.2; "a" and
+   "b" stay open.
+2. Behind "a" it offers END (-0.3) and b (-1.1). "a" ends with (-0.4 - 0.3) / 2 = -0.35, which takes the place of "";
+   "a b" (-1.5) and a continuation of "b" stay open.
+3. All that can become of "a b" has at most the score -1.5 / 4 = -0.375 (`Ranking.bound_score`), which is less than
+   -0.35: the sentence is closed with "a".
+
 Letters: B sentences, A sentences still searched, K beam size (1 at the first step), C candidates per row, N = A * K
 rows, S source positions, T target tokens. Log-probabilities are natural logarithms; the length T of a hypothesis
 includes its end-of-sentence token."""

@@ -1,4 +1,8 @@
-"""Settings for reading lines and for repairing faulty translations."""
+"""Settings of a translation: what is asked for beside search, and the options that all of it makes.
+
+`nmt translate --no-fold --to nl` is `LineConfig(fold=False)`, which the reader of lines gets, and `TagConfig(to="nl")`,
+which asks for the tag `to:nl`. What a model makes of it is in `TranslateOptions`, whose search has its own tag.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +134,7 @@ class MemoryConfig(Settings, panel="Text"):
 
 
 class TranslateOptions(NamedTuple):
-    """How lines are translated: what is asked for, and what `known_tags.fit_options` makes of it for a model."""
+    """How lines are translated: what is asked for, and what `known_tags.fit_to_model` makes of it for a model."""
 
     search: SearchConfig  # with the tags of the model
     repair: RepairConfig | None = None  # None: translations stay as search found them

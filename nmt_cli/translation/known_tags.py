@@ -20,7 +20,7 @@ from nmt_cli.translation.lines import ContextScope
 ASKED_FOR = {TagPurpose.TARGET: "translates to", TagPurpose.SOURCE: "translates from"}
 
 
-def fit_options(options: TranslateOptions, card: ModelCard, model: Path | str) -> TranslateOptions:
+def fit_to_model(options: TranslateOptions, card: ModelCard, model: Path | str) -> TranslateOptions:
     """Returns options as a model follows them: with its tags, its domains, and what it reads in context.
 
     Raises OptionError for tags and context that it does not know.

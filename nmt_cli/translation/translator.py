@@ -1,4 +1,9 @@
-"""Translates lines of text: names the stages of a translation, in order. Knows no network and no file format."""
+"""Translates lines of text, in batches of equal tags, through the stages. Knows no network and no file format.
+
+`translator.translate(["Where is it?", Line("Open", tags=(ui,)), "Here."], options)` runs `STAGES` on two batches, lines
+0 and 2 and line 1, and returns three translations in the order of the lines. Where the tags name a language, the reader
+of the batch has its rules (`read_languages`).
+"""
 
 from __future__ import annotations
 

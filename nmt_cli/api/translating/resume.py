@@ -1,4 +1,9 @@
-"""`nmt translate --resume`: what makes a translation the same job, where its journal is, and why it cannot go on."""
+"""`nmt translate --resume`: what makes a translation the same job, where its journal is, and why it cannot go on.
+
+`nmt translate book.txt -o buch.txt` keeps its finished blocks in `.buch.txt.journal`. Interrupted, it says with which
+command it goes on; with another `--beam-size`, that command is refused ("was begun with another --beam-size"). Lines of
+standard input have no journal: nobody could give them again.
+"""
 
 from __future__ import annotations
 

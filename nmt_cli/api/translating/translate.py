@@ -109,12 +109,12 @@ def fit_request(command: TranslateCommand) -> tuple[ModelCard, TranslationReques
     Raises OptionError for several models, and for tags and context that the model does not know.
     """
     from nmt_cli.runtime.model_directory import read_card  # SentencePiece, which `nmt --help` does not need
-    from nmt_cli.translation.known_tags import fit_options
+    from nmt_cli.translation.known_tags import fit_to_model
 
     command.require_single_model()
     request = command.request
     card = read_card(request.model)
-    options = fit_options(request.options, card, request.model)
+    options = fit_to_model(request.options, card, request.model)
     languages = replace_languages(card.languages, options.search.tags)
     return card.with_languages(languages), replace(request, options=options)
 
