@@ -70,6 +70,10 @@ class LanguageRules(NamedTuple):
     roles: str  # pattern of what stands behind a title, and is no name: Mr. President
     noun_signs: str  # pattern of words after which a title is a noun: seine Frau Anna
     naming: str  # pattern of words that a name follows, where every noun has a capital
+    saying: str  # pattern of words that report what somebody says
+    speech_mark: str  # before a quotation, behind who speaks
+    speech: str  # a quotation before the words that report it, … being what is said
+    subjects: str  # pattern of words with which sentences in brackets begin
     example: str  # a short question, to try a model with
     bleu_tokenizer: str  # of sacreBLEU, where blanks do not part words
 

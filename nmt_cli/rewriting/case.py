@@ -17,7 +17,7 @@ from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
-from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, PAUSES
+from nmt_cli.text.characters import ANY_CLOSING, COMMAS, END_MARKS, PAUSES
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import Link, choose_word_pattern
 
@@ -310,16 +310,29 @@ class Continued(Rewrite):
         if first is None and context.begins_sentence:
             return None
         word = re.compile(BEHIND_SPAN + CONTINUING_WORD).match(text.text, first.end() if first else 0)
-        return (text, context.begins_sentence) if word is not None and word[0].islower() else None
+        is_small = word is not None and (word[0].islower() or (word[0] == "I" and not context.begins_sentence))
+        return (text, context.begins_sentence) if is_small else None
 
     def write(self, translation: str, memo: bool, written: Written) -> str:
         """Returns a translation whose first word, behind a span in one that begins a sentence, has no rare capital."""
         spans = "|".join(re.escape(span) for span in sorted(written.spans, key=len, reverse=True) if span)
         lead = rf"(?:(?:{spans}){BEHIND_SPAN})+" if spans else "(?!)"
-        match = re.match(rf"(?:{lead}){'' if memo else '?'}(?P<word>{CONTINUING_WORD})", translation)
-        if match is None:
+        pattern = rf"^(?P<before>(?:{lead}){'' if memo else '?'})(?P<word>{CONTINUING_WORD})"
+        return re.sub(pattern, self.write_small, translation)
+
+    def keep(self, source: str, translation: str) -> str:
+        """Returns a translation without rare capitals behind brackets, or commas before them, that its source lacks."""
+        first = re.findall(rf"(?<=\s)\(({CONTINUING_WORD})", source)
+        if not first:
             return translation
-        word, small = match["word"], lower_text(match["word"], self.language)
-        if not word[1:].islower() or self.target.find_usual_case(word) != small:
+        if not re.search(rf"[{COMMAS}]\s\(", source):
+            translation = re.sub(rf"(?<=\w)[{COMMAS}](?=\s\()", "", translation)
+        if not all(word[0].islower() or word == "I" for word in first):
             return translation
-        return translation[: match.start("word")] + small + translation[match.end() :]
+        return re.sub(rf"(?P<before>(?<=\s)\()(?P<word>{CONTINUING_WORD})", self.write_small, translation)
+
+    def write_small(self, match: re.Match[str]) -> str:
+        """Returns the word of a match, and what is before it, without a capital that is rare within sentences."""
+        small = lower_text(match["word"], self.language)
+        is_small = match["word"][1:].islower() and self.target.find_usual_case(match["word"]) == small
+        return match["before"] + (small if is_small else match["word"])

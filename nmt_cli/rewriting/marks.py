@@ -20,6 +20,7 @@ from nmt_cli.text.characters import (
     ANY_CLOSING,
     COLONS,
     COMMAS,
+    DASHES,
     ELLIPSES,
     END_MARKS,
     EXCLAMATION_MARKS,
@@ -32,6 +33,7 @@ from nmt_cli.text.characters import (
     THIN_BLANKS,
     VARIATION_SELECTORS,
 )
+from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.words import has_letters
 
 QUOTE_KINDS = tuple(frozenset(quote for pair in pairs for quote in pair) for pairs in (DOUBLE_PAIRS, SINGLE_PAIRS))
@@ -70,6 +72,12 @@ class Quotes(Rewrite):
         share = sum(share for mark, share in model.source.final_marks.items() if mark in QUOTE_MARKS)
         return cls(model.target.character_counts) if share <= QUOTED_RARELY else None
 
+    @property
+    def target_pair(self) -> tuple[str, str]:
+        """The quotes that the target has most often; straight ones where it has few."""
+        quotes = choose_target_quotes(OuterQuotes('"', '"'), self.target_counts)
+        return quotes.opening, quotes.closing
+
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, OuterQuotes] | None:
         """Returns the text without its outer quotes; None if a span lies outside them."""
         quotes = find_outer_quotes(text.text)
@@ -84,6 +92,30 @@ class Quotes(Rewrite):
 
     def write(self, translation: str, memo: OuterQuotes, written: Written) -> str:
         return memo.wrap(translation)
+
+
+class Reports(Rewrite):
+    """Reads words that say who spoke behind a quotation, which a placeholder stands for: only so do they get the order
+    of the target, „…“, sagte er.
+    """
+
+    def __init__(self, quotation: str) -> None:
+        """`quotation` is how the source writes one, with … for its words."""
+        self.quotation = quotation
+
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self | None:
+        return cls(find_rules(model.languages[0]).speech or '"…,"')
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, None] | None:
+        unused = next((sign for sign in PLACEHOLDERS if sign not in text.text), None)
+        if not context.is_report or unused is None:
+            return None
+        end, stop = len(text.text), "." * text.text[-1:].isalnum()
+        return text.replace([Edit(0, 0, f"{self.quotation} ".replace("…", unused)), Edit(end, end, stop)]), None
+
+    def write(self, translation: str, memo: None, written: Written) -> str:
+        return re.sub(r"^(?:⟦\d⟧|[^\w⟦])+", "", translation)
 
 
 def find_outer_quotes(text: str) -> OuterQuotes | None:
@@ -134,6 +166,7 @@ MARK_KINDS = {mark: kind for kind, marks in FINAL_KINDS.items() for mark in mark
 RUN_OF_MARKS = re.compile(rf"[{QUESTION_MARKS}{EXCLAMATION_MARKS}]{{2,}}(?=[{re.escape(BEHIND_MARK)}]*$)")
 LAST_WORD = re.compile(r"(?<![^\s(])((?:\w{1,2}\.)+\w{1,2}|\w+)\.$")  # p.m., usw.
 FINAL_SET = frozenset(FINAL_MARKS)
+ADDED_MARKS = frozenset(PAUSES + DASHES)  # with which labels end in some training text: Page, Seite:
 FINAL_OR_ELLIPSIS = frozenset(END_MARKS)
 MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in the target, of a language without marks
 
@@ -186,14 +219,16 @@ class FinalMarks(Rewrite):
         bare = translation[: end - 1].rstrip()
         if len(memo) > 1 and translation[end - 1 : end] in FINAL_SET:
             return bare + memo + translation[end:]
-        if translation[end - 1 : end] not in FINAL_SET or not bare or bare[-1] in END_MARKS:
+        final = translation[end - 1 : end]
+        is_added = final in FINAL_SET or (final in ADDED_MARKS and memo not in PAUSES)
+        if not is_added or not bare or bare[-1] in END_MARKS:
             return translation
         if self.owns_mark(translation[:end], memo):
             return translation
         pause = self.marks.get(memo, "") if memo in PAUSES else ""
         return (bare.rstrip(PAUSES) + pause if pause else bare) + translation[end:]
 
-    def keep_mark(self, source: str, translation: str) -> str:
+    def keep(self, source: str, translation: str) -> str:
         """Returns a translation that ends with a full stop or an exclamation mark, as its source does."""
         end = find_mark_end(translation)
         mark, new = translation[end - 1 : end], find_final_mark(source)

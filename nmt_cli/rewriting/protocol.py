@@ -30,6 +30,7 @@ class TextContext(NamedTuple):
     begins_sentence: bool = True  # whether its first word begins a sentence
     has_capitals: bool = False  # whether the line that it is a part of has capitals
     offsets: tuple[int, ...] = ()  # where spans were taken out of it
+    is_report: bool = False  # whether it says who spoke the quotation before it
 
 
 class Written(NamedTuple):
@@ -60,4 +61,8 @@ class Rewrite(ABC):
 
     def write(self, translation: str, memo: Any, written: Written) -> str:
         """Puts back into the translation what was changed in its source; by default, nothing."""
+        return translation
+
+    def keep(self, source: str, translation: str) -> str:
+        """Gives a translation the marks of its source, whether or not this changed it; by default, none."""
         return translation

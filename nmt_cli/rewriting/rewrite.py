@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from nmt_cli.carrying.masking import MaskedText
 from nmt_cli.rewriting.case import Case, CasePlan, Continued
 from nmt_cli.rewriting.characters import Characters, LetterCase
-from nmt_cli.rewriting.marks import FinalMarks, Quotes
+from nmt_cli.rewriting.marks import FinalMarks, Quotes, Reports
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.rewriting.slips import ReadAs, Slips
 from nmt_cli.rewriting.spelling import Abbreviations, Entities, GenderForms
@@ -34,7 +34,9 @@ REWRITES: tuple[type[Rewrite], ...] = (
     Abbreviations,
     Slips,
     Continued,
+    Reports,
 )
+NO_SURROUNDINGS = TextContext()
 
 Memos = tuple[tuple[Rewrite, Any], ...]  # of the rewrites that changed a text, in their order
 
@@ -130,14 +132,9 @@ class Rewriter:
         """Returns a line rewritten for splitting; None if nothing changes."""
         return self.apply(line, TextContext(), [rewrite for rewrite in self.rewrites if rewrite.scope == "line"])
 
-    def read(
-        self, masked: MaskedText, *, begins_sentence: bool = True, has_capitals: bool = False
-    ) -> RewrittenText | None:
-        """Returns a masked sentence rewritten for the network; None if nothing changes.
-
-        `begins_sentence` says whether its first word begins a sentence, `has_capitals` whether its line has capitals.
-        """
-        context = TextContext(begins_sentence, has_capitals, tuple(span.offset for span in masked.extracted))
+    def read(self, masked: MaskedText, context: TextContext = NO_SURROUNDINGS) -> RewrittenText | None:
+        """Returns a masked sentence rewritten for the network; None if nothing changes."""
+        context = context._replace(offsets=tuple(span.offset for span in masked.extracted))
         return self.apply(masked.text, context, self.sentence_rewrites)
 
     @cached_property

@@ -158,7 +158,7 @@ def match_whole(tools: Tools, source: str, target: str) -> MatchedPiece:
     is_masked = tools.copies_placeholders and tools.reader.config.protect
     sides = mask_sides(source, target) if is_masked else (leave_unmasked(source), leave_unmasked(target))
     piece = make_piece(sides[0])
-    rewritten = tools.reader.rewriter.read(piece.masked, has_capitals=not source.islower())
+    rewritten = tools.reader.rewriter.read(piece.masked, TextContext(has_capitals=not source.islower()))
     if rewritten is not None:
         piece = replace(piece, masked=rewritten.mask(piece.masked), rewritten=rewritten)
     return MatchedPiece(piece, sides[1])

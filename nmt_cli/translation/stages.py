@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.arrays.types import END
 from nmt_cli.errors import NmtError, convert_import_error, name_error
-from nmt_cli.rewriting.marks import FinalMarks
 from nmt_cli.search.constraints import TextId
 from nmt_cli.text.normalise import count_words, normalise
 from nmt_cli.text.tags import LONGEST_CONTEXT, SentenceContext
 from nmt_cli.translation.batch import Tools, TranslationBatch
 from nmt_cli.translation.placement.joining import (
     join_parts,
-    keep_final_marks,
+    keep_marks,
     restore_piece,
     select_distinct,
     undo_rewrites,
@@ -143,15 +142,14 @@ def place(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def write_back(tools: Tools, batch: TranslationBatch) -> None:
-    """Undoes rewrites; keeps final marks."""
-    marks: FinalMarks | None = tools.reader.rewriter.find(FinalMarks)
+    """Undoes rewrites; keeps marks."""
     for text_id, piece in batch.pieces.items():
         if text_id not in batch.translations:
             continue
         if piece.rewritten is not None:
             batch.parts[text_id] = undo_rewrites(batch.parts[text_id], piece.rewritten, piece)
-        if marks is not None and piece.recalled is None:
-            batch.parts[text_id] = keep_final_marks(batch.parts[text_id], piece, marks)
+        if piece.recalled is None:
+            batch.parts[text_id] = keep_marks(batch.parts[text_id], piece, tools.reader.rewriter)
 
 
 def join(tools: Tools, batch: TranslationBatch) -> None:

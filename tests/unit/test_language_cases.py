@@ -26,6 +26,7 @@ from nmt_cli.carrying.prose_marks import EMPHASIS
 from nmt_cli.carrying.spans import NO_CONTEXT, Context, Span, SpanKind, cover_spans
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.segmentation.insets import Inset, find_bracketed, find_speech
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, join_segments
 from support.rewriting import model_text
@@ -122,6 +123,23 @@ def read_frames(text: str, languages: Languages) -> list[str]:
     return read_pieces(text, languages)
 
 
+def write_insets(insets: Iterable[Inset], text: str) -> list[str]:
+    """The texts between the marks, and these as the target writes them; in angle brackets what says who speaks."""
+    parts, start, form = [], 0, "{}"
+    for inset in sorted(insets):
+        parts += [form.format(text[start : inset.start].strip()), inset.written]
+        start, form = inset.end, "<{}>" if inset.reports else "{}"
+    return list(filter(None, [*parts, form.format(text[start:].strip())]))
+
+
+def find_quotations(text: str, languages: Languages) -> list[str]:
+    return write_insets(find_speech(text, languages, ("„", "“") if languages[1] == "deu" else ("“", "”")), text)
+
+
+def find_brackets(text: str, languages: Languages) -> list[str]:
+    return write_insets(find_bracketed(text, languages), text)
+
+
 def compare(texts: list[str], languages: Languages) -> list[list[str]]:
     """The numbers that a source has and its translation lacks, and those that the translation invents."""
     return [list(numbers) for numbers in compare_numbers(*texts, *languages)]
@@ -154,6 +172,8 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "sentences": split_sentences,
     "frames": read_frames,
     "pieces": read_pieces,
+    "speech": find_quotations,
+    "brackets": find_brackets,
     "other numbers": compare,
     "missing numbers": list_missing,
     "uncertain numbers": find_uncertain,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, reduce
 from itertools import accumulate, chain
 from math import log
 from typing import Any
@@ -12,9 +12,8 @@ import numpy as np
 
 from nmt_cli.arrays.types import END, UNKNOWN
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, SpanKind
-from nmt_cli.rewriting.marks import FinalMarks
 from nmt_cli.rewriting.protocol import Written
-from nmt_cli.rewriting.rewrite import RewrittenText
+from nmt_cli.rewriting.rewrite import Rewriter, RewrittenText
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
 from nmt_cli.text.tokenizer import TokenizerPair
@@ -54,7 +53,7 @@ def join_parts(
         name: tuple(chain.from_iterable(getattr(part, name) for part in parts)) for name in CONCATENATED
     }
     cut = next((part for part in parts if part.source_cut_from is not None), None)
-    words = [piece.masked.text_without_placeholders for piece in pieces]
+    words = [PLACEHOLDER_PATTERN.sub("", piece.text) for piece in pieces]
     words += [span.text for piece in pieces for span in piece.segment.spans if span.kind is SpanKind.FOREIGN]
     ranges = list(split_ranges((" " if piece.segment.blank_before else "") + piece.source_text for piece in pieces))
     return Translation(
@@ -156,9 +155,10 @@ def undo_rewrites(translation: Translation, rewritten: RewrittenText, piece: Pie
     )
 
 
-def keep_final_marks(translation: Translation, piece: Piece, marks: FinalMarks) -> Translation:
-    """Returns a translation of which each hypothesis ends with a mark like that of its source."""
-    texts = [marks.keep_mark(piece.segment.text, hypothesis.text) for hypothesis in translation.hypotheses]
+def keep_marks(translation: Translation, piece: Piece, rewriter: Rewriter) -> Translation:
+    """Returns a translation of which each hypothesis has the marks of its source, as rewrites keep them."""
+    source, hypotheses = piece.segment.text, translation.hypotheses
+    texts = [reduce(lambda text, rewrite: rewrite.keep(source, text), rewriter.rewrites, x.text) for x in hypotheses]
     if texts == [hypothesis.text for hypothesis in translation.hypotheses]:
         return translation
     pairs = zip(translation.hypotheses, texts, strict=True)

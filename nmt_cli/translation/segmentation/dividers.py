@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from nmt_cli.carrying.codes import is_value
 from nmt_cli.carrying.dates import find_dates
-from nmt_cli.carrying.spans import COVERS, Span, cover_spans, cut_spans, find_partners, list_overlapping
+from nmt_cli.carrying.spans import COVERS, Span, SpanKind, cover_spans, cut_spans, find_partners, list_overlapping
 from nmt_cli.carrying.syntax import is_block_tag
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import (
@@ -29,6 +29,7 @@ from nmt_cli.text.characters import (
 )
 from nmt_cli.text.normalise import DROPPED
 from nmt_cli.text.words import has_letters, has_word, skip_blanks, skip_blanks_back
+from nmt_cli.translation.segmentation.insets import Inset, find_bracketed, find_speech
 from nmt_cli.translation.segmentation.segments import Segment, find_sentence_starts
 
 # Separates the words of a segment from its frame: list marks, indentation, enclosing brackets and tags, a final colon.
@@ -242,7 +243,18 @@ class DividedLine:
 
     text: str
     spans: Sequence[Span]
-    language: str
+    languages: tuple[str, str]  # of the line and of its translation
+    quotes: tuple[str, str] | None = None  # of the target; None where a network reads speech as it is
+
+    @property
+    def language(self) -> str:
+        return self.languages[0]
+
+    @cached_property
+    def insets(self) -> list[Inset]:
+        """The marks around speech, and around sentences in brackets."""
+        speech = find_speech(self.covered, self.languages, self.quotes) if self.quotes else ()
+        return sorted([*speech, *find_bracketed(self.covered, self.languages)])
 
     @cached_property
     def covered(self) -> str:
@@ -274,6 +286,8 @@ class Frame(NamedTuple):
     start: int
     end: int
     ends_label: bool = False
+    goes_on: bool = False  # whether the text behind it begins no sentence
+    reports: bool = False  # whether that says who speaks
 
 
 class Divider(NamedTuple):
@@ -407,6 +421,11 @@ def find_dashes(line: DividedLine) -> Iterator[Frame]:
     yield from (Frame(*match.span()) for match in re.finditer(DASH_OF_DIALOGUE, line.text))
 
 
+def find_insets(line: DividedLine) -> Iterator[Frame]:
+    """Marks around speech, and around sentences in brackets: `“No,” he said.`"""
+    yield from (Frame(inset.start, inset.end, False, inset.goes_on, inset.reports) for inset in line.insets)
+
+
 def find_labels(line: DividedLine) -> Iterator[Frame]:
     """Labels before a colon: `Note:`, `Mr Smith:`; but not `He said:`."""
     covered = line.covered
@@ -436,6 +455,7 @@ DIVIDERS = (
     Divider("comments", r"//|/\*|\*/", find_comments),
     Divider("items", r"\w[.)]\s", find_items),
     Divider("asides", r"[)\]]\s", find_asides),
+    Divider("insets", rf"[{QUOTES}]|\w\s+\(", find_insets),
     Divider("dashes", DASH_OF_DIALOGUE, find_dashes),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
 )
@@ -453,11 +473,11 @@ def find_frames(line: DividedLine) -> list[Frame]:
         before = frames[-1].end if frames else 0
         start, end = skip_blanks_back(line.text, frame.start, before), skip_blanks(line.text, max(before, frame.end))
         if has_word(line.text[before:start]):
-            frames.append(Frame(start, end, frame.ends_label))
+            frames.append(frame._replace(start=start, end=end))
         elif frames:
-            frames[-1] = frames[-1]._replace(end=end)
+            frames[-1] = frames[-1]._replace(end=end, goes_on=frame.goes_on, reports=frame.reports)
         else:
-            frames.append(Frame(0, end))
+            frames.append(frame._replace(start=0, end=end, ends_label=False))
     return frames
 
 
@@ -466,12 +486,20 @@ def divide(line: DividedLine) -> list[Segment]:
     frames = find_frames(line)
     if not frames:
         return []
-    whole, parts = Segment(line.text, tuple(line.spans), False, False), []
+    marks = (Span(mark.start, mark.end, mark.written, SpanKind.QUOTE, is_extracted=True) for mark in line.insets)
+    whole, parts = Segment(line.text, tuple(sorted([*line.spans, *marks])), False, False), []
 
     for before, frame in pairwise([Frame(0, 0), *frames, Frame(len(line.text), len(line.text))]):
         if frame.start > before.end:
             text = cut_segment(whole, before.end, frame.start)
-            parts.append(text._replace(is_glued=before.end > 0, is_label=frame.ends_label))
+            parts.append(
+                text._replace(
+                    is_glued=before.end > 0,
+                    is_label=frame.ends_label,
+                    goes_on=before.goes_on,
+                    is_report=before.reports,
+                )
+            )
         if frame.end > frame.start:
             parts.append(cut_segment(whole, frame.start, frame.end)._replace(is_frame=True, is_glued=frame.start > 0))
     return parts

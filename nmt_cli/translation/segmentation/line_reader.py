@@ -17,7 +17,8 @@ from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.carrying.people import find_missing_names
 from nmt_cli.carrying.spans import Context, DoubtfulKind, LostKind, Span, SpanKind
 from nmt_cli.rewriting.characters import Characters
-from nmt_cli.rewriting.protocol import Rewrite
+from nmt_cli.rewriting.marks import Quotes
+from nmt_cli.rewriting.protocol import Rewrite, TextContext
 from nmt_cli.rewriting.rewrite import Rewriter
 from nmt_cli.rewriting.slips import Slips
 from nmt_cli.rewriting.spelling import Abbreviations, Entities, GenderForms
@@ -149,7 +150,9 @@ class LineReader:
         """Returns the frames and texts of a line that is divided; empty for any other."""
         if not re.search(ANY_GUARD, text):
             return []
-        return divide(DividedLine(text, find_spans(text, self.context, SYNTAX), self.context.languages[0]))
+        quotes: Quotes | None = self.rewriter.find(Quotes)
+        pair = quotes.target_pair if quotes is not None else None
+        return divide(DividedLine(text, find_spans(text, self.context, SYNTAX), self.context.languages, pair))
 
     def split_part(self, part: Segment, *, in_choice: bool) -> Iterator[Segment]:
         """Yields the segments of a part of a divided line, which is read as a line of its own."""
@@ -158,7 +161,9 @@ class LineReader:
             return
         for number, segment in enumerate(self.split_segments(part.text, in_choice=in_choice)):
             is_label = part.is_label and not segment.is_frame
-            yield segment._replace(is_glued=segment.is_glued or (part.is_glued and not number), is_label=is_label)
+            is_glued = segment.is_glued or (part.is_glued and not number)
+            segment = segment._replace(is_glued=is_glued, is_label=is_label)
+            yield segment if number else segment._replace(goes_on=part.goes_on, is_report=part.is_report)
 
     def cut_text(self, text: str, spans: Sequence[Span], *, by_sentence: bool) -> list[Segment]:
         return cut(text, spans, self.config.max_words, self.context.languages[0], by_sentence=by_sentence)
@@ -256,7 +261,10 @@ def rewrite_pieces(pieces: Sequence[Piece], line: str, rewriter: Rewriter) -> It
     for piece in pieces:
         rewritten = None
         if piece.recalled is None:
-            rewritten = rewriter.read(piece.masked, begins_sentence=begins_sentence, has_capitals=has_capitals)
+            context = TextContext(
+                begins_sentence and not piece.segment.goes_on, has_capitals, is_report=piece.segment.is_report
+            )
+            rewritten = rewriter.read(piece.masked, context)
         if rewritten is not None:
             piece = replace(piece, masked=rewritten.mask(piece.masked), rewritten=rewritten)
         yield piece

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.masking import MaskedText
-from nmt_cli.carrying.spans import Span
+from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import normalise
@@ -138,7 +138,10 @@ def normalise_between(text: str) -> str:
 def make_frame_piece(segment: Segment, *, is_amount: bool = False) -> Piece:
     """Returns a segment as a piece that is kept, including its numbers, unless it `is_amount`."""
     if not is_amount:
-        spans = tuple(span._replace(text=segment.text[span.start : span.end]) for span in segment.spans)
+        spans = tuple(
+            span if span.kind is SpanKind.QUOTE else span._replace(text=segment.text[span.start : span.end])
+            for span in segment.spans
+        )
         segment = segment._replace(spans=spans)
     return Piece(segment, MaskedText("", (), ()))
 

@@ -177,6 +177,8 @@ class Segment(NamedTuple):
     is_frame: bool = False  # whether it is kept, such as a list mark or a tag that divides
     is_glued: bool = False  # whether it follows the segment before exactly: that has all blanks between them
     is_label: bool = False  # whether it names what follows: "Note", before a colon
+    goes_on: bool = False  # whether it begins no sentence, though a frame is before it
+    is_report: bool = False  # whether it says who spoke the quotation before it
 
 
 def is_plain(segment: Segment) -> bool:

@@ -203,3 +203,20 @@ def test_the_first_word_of_a_part_of_a_sentence() -> None:
     assert translate("we go.", "Wir gehen.", begins_sentence=False) == "wir gehen."
     assert translate("We go.", "Wir gehen.", begins_sentence=False) == "Wir gehen."
     assert translate("we go.", "Wir gehen.") == "Wir gehen."
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("Anna (we know her) sings.", "Anna, (Wir kennen sie) singt.", "Anna (wir kennen sie) singt."),
+        ("Anna, (we know her) sings.", "Anna, (Wir kennen sie) singt.", "Anna, (wir kennen sie) singt."),
+        ("Anna (We know her) sings.", "Anna (Wir kennen sie) singt.", "Anna (Wir kennen sie) singt."),
+        ("Anna (house) sings.", "Anna (Hause) singt.", "Anna (Hause) singt."),
+        ("We go.", "Anna, (Wir) gehen.", "Anna, (Wir) gehen."),
+    ],
+)
+def test_brackets_have_no_capital_and_no_comma_that_the_source_lacks(
+    source: str, translation: str, expected: str
+) -> None:
+    rewrite = Continued.from_model(model_text(PAIRS))
+    assert rewrite is not None and rewrite.keep(source, translation) == expected

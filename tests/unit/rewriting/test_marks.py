@@ -15,6 +15,7 @@ from nmt_cli.rewriting.marks import (
     MARK_KINDS,
     FinalMarks,
     OuterQuotes,
+    Reports,
     choose_marks,
     choose_target_quotes,
     find_final_mark,
@@ -107,6 +108,8 @@ def write(source: str, translation: str, language: str = "de", spans: tuple[str,
         ("Chapter ⟦0⟧", "Kapitel 12.", "Kapitel 12"),
         ("Price: 5 €", "Preis: 5 €!", "Preis: 5 €"),
         ("a quotation", "„ein Zitat.“", "„ein Zitat“"),
+        ("Width", "Breite:", "Breite"),
+        ("Width", "Breite –", "Breite"),
     ],
 )
 def test_a_mark_that_the_source_does_not_have_is_dropped(source: str, translation: str, written: str) -> None:
@@ -173,6 +176,24 @@ def test_a_text_that_ends_with_a_pause_is_translated_by_one(source: str, transla
     assert write(source, translation) == written
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "read_as", "translation", "written"),
+    [
+        ("en", "said Anna", '"⟦0⟧," said Anna.', "„⟦0⟧“, sagte Anna.", "sagte Anna."),
+        ("en", "⟦0⟧ said.", '"⟦1⟧," ⟦0⟧ said.', '"⟦1⟧," sagte ⟦0⟧.', "sagte ⟦0⟧."),
+        ("de", "rief er", "„⟦0⟧“, rief er.", "He called.", "He called."),
+    ],
+)
+def test_words_that_say_who_speaks_are_read_behind_a_quotation(
+    language: str, text: str, read_as: str, translation: str, written: str
+) -> None:
+    rewrite = Reports.from_model(model_text([("Yes.", "Ja.")], (language, "fr")))
+    assert rewrite is not None and change(rewrite, text) is None
+    changed = change(rewrite, text, is_report=True)
+    assert changed is not None and changed[0].text == read_as
+    assert rewrite.write(translation, None, Written()) == written
+
+
 def test_a_mark_is_dropped_before_spans_and_never_out_of_one() -> None:
     assert write("Hello", "Hallo! 😀", spans=("😀",)) == "Hallo 😀"
     assert write("Hello", "<b>Hallo!</b>", spans=("<b>", "</b>")) == "<b>Hallo</b>"
@@ -219,10 +240,10 @@ def test_the_final_mark_stands_before_quotes_brackets_and_tags() -> None:
 )
 def test_stops_and_exclamations_stay_what_they_are(source: str, translation: str, expected: str) -> None:
     rewrite = FinalMarks(find_rules("de"), choose_marks({".": 9, "!": 1, ",": 1}))
-    assert rewrite.keep_mark(source, translation) == expected
+    assert rewrite.keep(source, translation) == expected
 
 
 def test_a_calmer_language_need_not_exclaim() -> None:
     rewrite = FinalMarks(find_rules("en"), choose_marks({".": 9, "!": 1}), calms=True)
-    assert rewrite.keep_mark("Komm her!", "Come here.") == "Come here."
-    assert rewrite.keep_mark("Ich komme.", "I'm coming!") == "I'm coming."
+    assert rewrite.keep("Komm her!", "Come here.") == "Come here."
+    assert rewrite.keep("Ich komme.", "I'm coming!") == "I'm coming."
