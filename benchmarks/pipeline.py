@@ -49,12 +49,12 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=50)
     options = parser.parse_args()
     with silent_tensorflow():
-        from nmt_cli.training.request import TrainingRequest
+        from nmt_cli.training.request import TrainRequest
         from nmt_cli.training.run import train
 
     corpus, watcher = PreparedCorpus.load(options.data), StepWatcher(options.steps)
     with tempfile.TemporaryDirectory() as folder, suppress(EnoughError):
-        train(TrainingRequest(corpus, Path(folder, "model"), ModelConfig.from_options(), TrainConfig(), watcher))
+        train(TrainRequest(corpus, Path(folder, "model"), ModelConfig.from_options(), TrainConfig(), watcher))
     first, *_, last = watcher.moments
     print(f"first update done after {first - BEGUN:.1f} s")
     print(f"update {1000 * (last - first) / (len(watcher.moments) - 1):.0f} ms, mean of {len(watcher.moments) - 1}")

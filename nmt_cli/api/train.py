@@ -37,7 +37,7 @@ from nmt_cli.workers.choice import RayConfig
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import TrainKeywords
     from nmt_cli.runtime.model_directory import KnownStart
-    from nmt_cli.training.request import TrainingRequest
+    from nmt_cli.training.request import TrainRequest
     from nmt_cli.training.run import TrainReport
 
 
@@ -105,43 +105,6 @@ LATE = 1.05  # share of --time above which a late end is reported
 Loading = Callable[[], AbstractContextManager[None]]  # entered while TensorFlow starts
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrainRequest:
-    """The requested training, its corpus, and the explicitly set options."""
-
-    network: ModelConfig
-    training: TrainConfig
-    explicit: ExplicitOptions
-    data: Path
-    model: Path
-    force: bool = False
-    resume: bool = False
-    reverse: bool = False
-    keep_stages: bool = False
-    runs: int = 1
-    tensorboard: Path | None = None
-    ray: str | None = None  # the address of a cluster that translates for synthetic pairs
-    cluster: str | None = None  # TF_CONFIG: the processes that train together, and which of them this one is
-
-    @property
-    def resumption(self) -> CommandLine:
-        """The command that continues the training; the checkpoint holds all options but the command's own."""
-        again: list[TypedOption] = [("--reverse",)] if self.reverse else []
-        again += [("--runs", str(self.runs))] if self.runs > 1 else []
-        again += [("--keep-stages",)] if self.keep_stages else []
-        again += [] if self.ray is None else [("--ray", self.ray)]
-        return describe_train(self.data, self.model, *again, ("--resume",))
-
-    @property
-    def typed_options(self) -> list[TypedOption]:
-        """The typed options of the network and of training, and the file of the others."""
-        values = self.network.to_mapping() | self.training.to_mapping()
-        typed: list[TypedOption] = [] if self.explicit.file is None else [("--config", str(self.explicit.file))]
-        for name, flag in self.explicit.typed.items():
-            typed += list_values(flag, values[name]) if name in values else []
-        return typed
-
-
 @dataclass(frozen=True)
 class TrainOutcome:
     """The trained model, and what would help most."""
@@ -187,26 +150,92 @@ def train(
     warning, and its `should_stop` may end training early with a usable model. Raises DataError, OptionError,
     OutputError or TrainingError, and MissingExtraError without TensorFlow.
     """
-    others: dict[str, Any] = {"force": force, "resume": resume, "runs": runs, "model": Path(model)}
+    directory = Path(model)
+    others = {"force": force, "resume": resume, "runs": runs, "model": directory}
     network, training = build_settings(
         "train", options, ModelConfig, TrainConfig, others=others, fallback=find_saved_options
     )
-    request = TrainRequest(
-        network=network,
-        training=training,
-        explicit=ExplicitOptions.from_arguments(options, ModelConfig, TrainConfig),
+    request = open_request(
+        network,
+        training,
+        ExplicitOptions.from_arguments(options, ModelConfig, TrainConfig),
         data=Path(data),
+        model=directory,
+        force=force,
+        resume=resume,
         reverse=reverse,
         keep_stages=keep_stages,
+        runs=runs,
         tensorboard=find_path(tensorboard),
         ray=ray,
-        **others,
+        watcher=combine_watchers(watcher, progress, None),
     )
-    outcome = run_training(request, combine_watchers(watcher, progress, None))
+    outcome = run_training(request)
     return cast(TrainOutcome, outcome).report  # a process that trains alone is its own chief
 
 
-def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nullcontext) -> TrainOutcome | None:
+def open_request(
+    network: ModelConfig,
+    training: TrainConfig,
+    explicit: ExplicitOptions,
+    *,
+    data: Path,
+    model: Path,
+    runs: int,
+    reverse: bool,
+    cluster: str | None = None,
+    ray: str | None = None,
+    **command: Any,
+) -> TrainRequest:
+    """Returns the request for a training with the corpus in `data`; the time of a deadline begins now.
+
+    `cluster` is TF_CONFIG; `command` are other fields of the request. Raises MissingExtraError without TensorFlow.
+    """
+    from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
+    from nmt_cli.training.deadline import Deadline
+    from nmt_cli.training.request import ProcessRole, TrainRequest
+
+    deadline = Deadline.from_option(training.time)  # the time before training counts too
+    require_tensorflow()
+    role = ProcessRole.parse(cluster)
+    if runs > 1 and role.processes > 1:
+        raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
+    corpus = PreparedCorpus.load(data)
+    return TrainRequest(
+        reverse_corpus(corpus) if reverse else corpus,
+        model,
+        network,
+        replace(training, init_from=None) if training.init_from == NO_START else training,
+        role=role,
+        deadline=deadline,
+        explicit=select_explicit(explicit, model, resume=command["resume"], force=command["force"], runs=runs),
+        ray=silence_ray(RayConfig(ray=ray)).ray,
+        typed=list_typed(network, training, explicit),
+        reverse=reverse,
+        runs=runs,
+        **command,
+    )
+
+
+def list_typed(network: ModelConfig, training: TrainConfig, explicit: ExplicitOptions) -> list[TypedOption]:
+    """Returns the typed options of the network and of training, and the file of the others."""
+    values = network.to_mapping() | training.to_mapping()
+    typed: list[TypedOption] = [] if explicit.file is None else [("--config", str(explicit.file))]
+    for name, flag in explicit.typed.items():
+        typed += list_values(flag, values[name]) if name in values else []
+    return typed
+
+
+def describe_resumption(request: TrainRequest) -> CommandLine:
+    """Returns the command that continues a training; the checkpoint holds all options but the command's own."""
+    again: list[TypedOption] = [("--reverse",)] if request.reverse else []
+    again += [("--runs", str(request.runs))] if request.runs > 1 else []
+    again += [("--keep-stages",)] if request.keep_stages else []
+    again += [] if request.ray is None else [("--ray", request.ray)]
+    return describe_train(request.corpus.directory, request.directory, *again, ("--resume",))
+
+
+def run_training(request: TrainRequest, loading: Loading = nullcontext) -> TrainOutcome | None:
     """Runs the requested training; returns None in a process that assists the chief, which writes the model.
 
     Raises Interrupted if the watcher stops a training with synthetic pairs before the model itself is trained, and the
@@ -216,32 +245,30 @@ def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nul
     from nmt_cli.training.data.synthetic_pairs import make_plan
     from nmt_cli.training.defaults import fit_to_corpus
 
-    training = open_training(request)
-    start = choose_start(training)
+    start = choose_start(request)
     if start is not None:
-        training = replace(training, training=replace(training.training, init_from=start.name))
-    plan = make_plan(training.corpus, training.training)
-    if not training.role.is_chief:
-        watcher.report_request(describe_request(request, training, None))
-        assist_chief(training, watcher, loading, with_synthetic=bool(plan.tasks))
+        request = replace(request, training=replace(request.training, init_from=start.name))
+    plan = make_plan(request.corpus, request.training)
+    if not request.role.is_chief:
+        report_request(request)
+        assist_chief(request, loading, with_synthetic=bool(plan.tasks))
         return None
-    continued = request.resume and request.runs > 1 and (request.model / FIRST_RUN).is_dir()
+    continued = request.resume and request.runs > 1 and (request.directory / FIRST_RUN).is_dir()
     resumed = request.resume and request.runs == 1  # of several runs, the best so far is no training to resume
-    with lock_model(request.model, replace=request.force or continued, resume=resumed):
+    with lock_model(request.directory, replace=request.force or continued, resume=resumed):
         # Helper models, which come first if there are any, describe the settings chosen for themselves.
-        choice = None if plan.tasks else fit_to_corpus(training).choice
-        watcher.report_request(describe_request(request, training, choice, start))
+        report_request(request, None if plan.tasks else fit_to_corpus(request).choice, start)
         with loading(), silent_tensorflow():
-            run = load_runs(request, with_synthetic=bool(plan.tasks))
-        report = run(replace(training, watcher=combine_watchers(watcher, None, request.tensorboard)))
+            run = load_training(request, with_synthetic=bool(plan.tasks))
+        report = run(replace(request, watcher=combine_watchers(request.watcher, None, request.tensorboard)))
     trained = TrainingSummary(
         request.reverse,
-        training.training.init_from is not None,
+        request.training.init_from is not None,
         plan.mode,
         request.training.time is not None,
         request.runs,
     )
-    return conclude_training(request, training, report, trained)
+    return conclude_training(request, report, trained)
 
 
 # Training pairs, below which a parent that shares a language is the default. It brought 1.5 BLEU at 2,500 pairs of
@@ -249,7 +276,7 @@ def run_training(request: TrainRequest, watcher: Watcher, loading: Loading = nul
 BREAK_EVEN_PAIRS = 20_000
 
 
-def choose_start(training: TrainingRequest) -> KnownStart | None:
+def choose_start(request: TrainRequest) -> KnownStart | None:
     """Returns the installed model that a new training on few pairs starts from by default; None for none.
 
     One that shares a single language: a model of both may have learned from the test set. The network, a time limit,
@@ -258,10 +285,10 @@ def choose_start(training: TrainingRequest) -> KnownStart | None:
     from nmt_cli.runtime.model_directory import list_starts
     from nmt_cli.training.data.synthetic_pairs import make_plan
 
-    corpus, config, explicit = training.corpus, training.training, training.explicit
+    corpus, config, explicit = request.corpus, request.training, request.explicit
     if explicit is None or "init_from" in explicit or config.init_from is not None or config.time is not None:
         return None
-    if {*training.explicit_options} - {"dropout"} or training.role.processes > 1:
+    if {*request.explicit_options} - {"dropout"} or request.role.processes > 1:
         return None
     few = len(corpus.load_encoded("train").source) < BREAK_EVEN_PAIRS
     if not (few and corpus.manifest.source.is_text) or make_plan(corpus, config).tasks:
@@ -269,115 +296,77 @@ def choose_start(training: TrainingRequest) -> KnownStart | None:
     return next((start for start in list_starts(corpus.languages) if len(start.sides) == 1), None)
 
 
-def open_training(request: TrainRequest) -> TrainingRequest:
-    """Returns the training request with its corpus; the time of a deadline begins now. Raises MissingExtraError."""
-    from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
-    from nmt_cli.training.deadline import Deadline
-    from nmt_cli.training.request import ProcessRole, TrainingRequest
-
-    deadline = Deadline.from_option(request.training.time)  # the time before training counts too
-    require_tensorflow()
-    role = ProcessRole.parse(request.cluster)
-    if request.runs > 1 and role.processes > 1:
-        raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
-    corpus = PreparedCorpus.load(request.data)
-    config = request.training
-    return TrainingRequest(
-        reverse_corpus(corpus) if request.reverse else corpus,
-        request.model,
-        request.network,
-        replace(config, init_from=None) if config.init_from == NO_START else config,
-        role=role,
-        ray=silence_ray(RayConfig(ray=request.ray)).ray,
-        resume=request.resume,
-        deadline=deadline,
-        explicit=select_explicit(
-            request.explicit, request.model, resume=request.resume, force=request.force, runs=request.runs
-        ),
-    )
-
-
-def describe_request(
-    request: TrainRequest, training: TrainingRequest, choice: str | None, start: KnownStart | None = None
-) -> RequestInfo:
-    corpus = training.corpus
-    assistant = None if training.role.is_chief else str(training.role)
+def report_request(request: TrainRequest, choice: str | None = None, start: KnownStart | None = None) -> None:
+    """Tells the watcher what is trained on what, the settings chosen, and the model that training starts from."""
+    corpus = request.corpus
+    assistant = None if request.role.is_chief else str(request.role)
     why = start and f"so few pairs start from {start.name}, which has {start.reason}; --init-from none does not"
-    return RequestInfo(
-        corpus.languages, request.data, request.model, choice, corpus.manifest.truncation, assistant, why
+    request.watcher.report_request(
+        RequestInfo(
+            corpus.languages,
+            corpus.directory,
+            request.directory,
+            choice,
+            corpus.manifest.truncation,
+            assistant,
+            why,
+        )
     )
 
 
-def load_runs(request: TrainRequest, *, with_synthetic: bool) -> Callable[[TrainingRequest], TrainReport]:
-    """Returns a function that trains once per run. Its import starts TensorFlow."""
+def load_training(request: TrainRequest, *, with_synthetic: bool) -> Callable[[TrainRequest], TrainReport]:
+    """Returns the function that trains, once or several times. Its import starts TensorFlow."""
+    if with_synthetic:
+        from nmt_cli.training.synthetic import train_with_synthetic as run
+    else:
+        from nmt_cli.training.run import train as run
     if request.runs == 1:
-        return load_training(with_synthetic=with_synthetic, keep_stages=request.keep_stages)
-    # The stages of a run that is done tell --resume what the other runs need.
-    run = load_training(with_synthetic=with_synthetic, keep_stages=True)
+        return run
     from nmt_cli.training.run import train_repeatedly
 
-    keep, runs = request.keep_stages, request.runs
-    return partial(train_repeatedly, train=run, runs=runs, replace_models=request.force, keep_stages=keep)
+    return partial(train_repeatedly, train=run)
 
 
-def load_training(*, with_synthetic: bool, keep_stages: bool) -> Callable[[TrainingRequest], TrainReport]:
-    """Returns the function that trains, whose import starts TensorFlow."""
-    if not with_synthetic:
-        from nmt_cli.training.run import train as run
-
-        return run
-    from nmt_cli.training.synthetic import train_with_synthetic
-
-    return partial(train_with_synthetic, keep_stages=keep_stages)
-
-
-def load_assistance(training: TrainingRequest, *, with_synthetic: bool) -> Callable[[TrainingRequest], None]:
-    """Returns the function that takes part in a training, whose import starts TensorFlow."""
-    if not with_synthetic:
-        from nmt_cli.training.run import assist
-
-        return assist
-    from nmt_cli.training.synthetic import assist_with_synthetic
-
-    return partial(assist_with_synthetic, model=training.directory)
-
-
-def assist_chief(training: TrainingRequest, watcher: Watcher, loading: Loading, *, with_synthetic: bool) -> None:
+def assist_chief(request: TrainRequest, loading: Loading, *, with_synthetic: bool) -> None:
     """Trains as a process that is not the chief: it computes its share of each update and writes nothing."""
     from nmt_cli.training.checkpoints import locate_state
 
     with TemporaryDirectory(prefix="nmt.") as scratch:
-        resumes = training.resume and locate_state(training.directory).is_file()  # if not, the chief says so
+        state = locate_state(Path(scratch))
+        resumes = request.resume and locate_state(request.directory).is_file()  # if not, the chief says so
         if resumes:
-            locate_state(Path(scratch)).parent.mkdir(parents=True)
-            copyfile(locate_state(training.directory), locate_state(Path(scratch)))
+            state.parent.mkdir(parents=True)
+            copyfile(locate_state(request.directory), state)
+        watcher = AssistantWatcher(request.watcher)
+        part = replace(request, directory=Path(scratch), resume=resumes, watcher=watcher)
         with loading(), silent_tensorflow():
-            assist = load_assistance(training, with_synthetic=with_synthetic)
-        watcher = AssistantWatcher(watcher)
-        assist(replace(training, directory=Path(scratch), resume=resumes, watcher=watcher))
+            from nmt_cli.training.run import assist
+            from nmt_cli.training.synthetic import assist_with_synthetic
+        if with_synthetic:
+            assist_with_synthetic(part, request.directory)
+        else:
+            assist(part)
 
 
-def conclude_training(
-    request: TrainRequest, training: TrainingRequest, report: TrainReport, trained: TrainingSummary
-) -> TrainOutcome:
+def conclude_training(request: TrainRequest, report: TrainReport, trained: TrainingSummary) -> TrainOutcome:
     """Returns the outcome: the report, with advice, and with the time needed if it was too long."""
-    manifest, deadline = training.corpus.manifest, training.deadline
-    advice = advise_on_model(manifest, report, describe_commands(request, training, trained), trained)
+    corpus, deadline = request.corpus, request.deadline
+    advice = advise_on_model(corpus.manifest, report, describe_commands(request, trained), trained)
     is_late = deadline is not None and request.runs == 1 and deadline.elapsed > LATE * deadline.seconds
     late = deadline.elapsed if deadline is not None and is_late else None
     # A picture is no example, since its name is relative to the file that named it.
-    example = next(iter(training.corpus.select_texts([report.validation.sample_source])), None)
-    return TrainOutcome(report, advice, example, training.training.init_from, late)
+    example = next(iter(corpus.select_texts([report.validation.sample_source])), None)
+    return TrainOutcome(report, advice, example, request.training.init_from, late)
 
 
-def describe_commands(request: TrainRequest, training: TrainingRequest, trained: TrainingSummary) -> BaseCommands:
+def describe_commands(request: TrainRequest, trained: TrainingSummary) -> BaseCommands:
     """Returns the commands that prepare this corpus, train on it anew, and continue training, if possible."""
     from nmt_cli.runtime.model_directory import STAGES
 
-    has_stages = trained.synthetic != "none"
+    data, model, has_stages = request.corpus.directory, request.directory, trained.synthetic != "none"
     direction: list[TypedOption] = [("--reverse",)] if request.reverse else []
-    prepare = recall_prepare(training.corpus.manifest, request.data)
-    anew = describe_train(request.data, request.model, *direction, *request.typed_options, FORCE)
-    if has_stages and not (request.model / STAGES).is_dir():  # what training could continue with
+    prepare = recall_prepare(request.corpus.manifest, data)
+    anew = describe_train(data, model, *direction, *request.typed, FORCE)
+    if has_stages and not (model / STAGES).is_dir():  # what training could continue with
         return BaseCommands(prepare, anew)
-    return BaseCommands(prepare, anew, replace(request, runs=1, keep_stages=has_stages).resumption)
+    return BaseCommands(prepare, anew, describe_resumption(replace(request, runs=1, keep_stages=has_stages)))

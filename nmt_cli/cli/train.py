@@ -19,7 +19,7 @@ import typer
 from nmt_cli.api.advice import ALIKE, Advice, has_learned_nothing
 from nmt_cli.api.options.command_lines import CommandLine, find_saved_options
 from nmt_cli.api.options.refusals import ExplicitOptions
-from nmt_cli.api.train import TrainRequest, run_training
+from nmt_cli.api.train import describe_resumption, open_request, run_training
 from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, WrittenModelOption, declare_option, with_settings
 from nmt_cli.cli.prepare import format_cut
 from nmt_cli.cli.render import Screen, StepBar, show_advice
@@ -42,6 +42,7 @@ from nmt_cli.workers.choice import RayConfig
 if TYPE_CHECKING:
     from nmt_cli.api.train import TrainOutcome
     from nmt_cli.training.export.publish import Int8Check
+    from nmt_cli.training.request import TrainRequest
     from nmt_cli.training.run import TrainReport
 
 
@@ -259,12 +260,12 @@ class TrainingScreen(Watcher):
             self.screen.say(f"{self.request.assistant if self.request else 'this process'}: done")
             return
         advice = None if was_stopped else outcome.advice
-        self.show_summary(outcome.report, request.model, advice, outcome.example)
+        self.show_summary(outcome.report, request.directory, advice, outcome.example)
         if outcome.late_seconds is not None:
             seconds, time = format_time(outcome.late_seconds), request.training.time
             self.screen.warn(f"the whole command took {seconds}, longer than --time {time}")
         if was_stopped:
-            self.show_interruption(outcome.report, request.resumption, request.runs)
+            self.show_interruption(outcome.report, describe_resumption(request), request.runs)
 
     def show_summary(
         self, report: TrainReport, directory: Path, advice: Advice | None = None, example: str | None = None
@@ -364,25 +365,26 @@ def train(
     best weights are exported to the model directory. Ctrl-C ends training early with a usable model; a second Ctrl-C
     stops at once. After that, or after a crash, the same command with --resume continues where it stopped.
     """
-    request = TrainRequest(
-        network=network,
-        training=training,
-        explicit=explicit,
-        data=data,
-        model=model,
-        force=force,
-        resume=resume,
-        reverse=reverse,
-        keep_stages=keep_stages,
-        runs=runs,
-        tensorboard=tensorboard,
-        ray=translating.ray,
-        cluster=os.environ.get("TF_CONFIG"),
-    )
     loading = partial(screen.show_status, "starting TensorFlow")
     with catch_stop_signals() as stop, TrainingScreen(screen, stop, log_every) as shown:
+        request = open_request(
+            network,
+            training,
+            explicit,
+            data=data,
+            model=model,
+            force=force,
+            resume=resume,
+            reverse=reverse,
+            keep_stages=keep_stages,
+            runs=runs,
+            tensorboard=tensorboard,
+            ray=translating.ray,
+            cluster=os.environ.get("TF_CONFIG"),
+            watcher=shown,
+        )
         with explain_interruption(screen, stop, request):
-            outcome = run_training(request, shown, loading)
+            outcome = run_training(request, loading)
     shown.show_outcome(outcome, request, was_stopped=bool(stop.signal))
     if as_json and outcome is not None:
         typer.echo(json.dumps(outcome.to_mapping(model) | explicit.origin_entry, ensure_ascii=False))
@@ -398,5 +400,5 @@ def explain_interruption(screen: Screen, stop: Stop, request: TrainRequest) -> I
     try:
         yield
     except Interrupted as interruption:
-        screen.warn(f"{interruption}; continue with {request.resumption}")
+        screen.warn(f"{interruption}; continue with {describe_resumption(request)}")
         raise typer.Exit(128 + (stop.signal or signal.SIGINT)) from None

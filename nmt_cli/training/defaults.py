@@ -26,7 +26,7 @@ from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.transfer import has_same_subwords, load_initial_model
 
 # What goes with scaled-dot attention, where the attention itself is open: a person who names an attention gets that one
@@ -83,7 +83,7 @@ def find_rule(pairs: int) -> SizeRule:
     return next(rule for rule in RULES if pairs <= rule.most_pairs)
 
 
-def fit_to_corpus(request: TrainingRequest) -> TrainingRequest:
+def fit_to_corpus(request: TrainRequest) -> TrainRequest:
     """Chooses the open settings of a request by the number of its training pairs.
 
     Keeps all settings of a request that does not know which are open, or of one for fine-tuning: training from a model
@@ -95,9 +95,7 @@ def fit_to_corpus(request: TrainingRequest) -> TrainingRequest:
     return FITS[request.corpus.manifest.source.unit](request, request.explicit, parent)
 
 
-def fit_to_sentences(
-    request: TrainingRequest, explicit: Collection[str], parent: ModelDirectory | None
-) -> TrainingRequest:
+def fit_to_sentences(request: TrainRequest, explicit: Collection[str], parent: ModelDirectory | None) -> TrainRequest:
     """Chooses the settings by the rule for this number of pairs."""
     pairs = len(request.corpus.load_encoded("train").source)
     rule = find_rule(pairs)
@@ -111,9 +109,7 @@ def fit_to_sentences(
     return replace(request, network=network, training=training, choice=choice)
 
 
-def fit_to_pictures(
-    request: TrainingRequest, explicit: Collection[str], parent: ModelDirectory | None
-) -> TrainingRequest:
+def fit_to_pictures(request: TrainRequest, explicit: Collection[str], parent: ModelDirectory | None) -> TrainRequest:
     """Chooses additive attention if open, since it finds the region that a word is about: the rules are for text."""
     if isinstance(request.network, RnnConfig) and "attention" not in explicit:
         return replace(request, network=replace(request.network, attention="additive"))
@@ -123,7 +119,7 @@ def fit_to_pictures(
 FITS = {SubwordStatistics.unit: fit_to_sentences, PictureStatistics.unit: fit_to_pictures}
 
 
-def fit_child(rule: SizeRule, request: TrainingRequest, pairs: int) -> TrainingRequest:
+def fit_child(rule: SizeRule, request: TrainRequest, pairs: int) -> TrainRequest:
     """Returns the request for a model that starts from a parent with other subwords, adopting its network."""
     explicit = set(request.explicit or ())
     training = fit_training(rule, request.training, explicit, pairs)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
@@ -24,9 +24,10 @@ from nmt_cli.training.checkpoints import Checkpoints, KeptEpoch
 from nmt_cli.training.data.batches import EarlierBatches, TrainingBatches
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.distributed import SingleProcess
+from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.step import Handover, Schedule, Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watcher import EpochRecord, ParentInfo, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, ParentInfo, StepStatus, Validation
 
 
 @dataclass
@@ -192,15 +193,15 @@ class Progress:
 
 @dataclass
 class TrainingRun:
-    """A training run and its progress; checkpoints belong to the run of its `identity` (`resume.py`)."""
+    """A training run and its progress; its checkpoints belong to its request (`TrainRequest.identify`)."""
 
+    request: TrainRequest
     trainer: Trainer
     schedule: Schedule
     batches: TrainingBatches
     validator: Validator
     checkpoints: Checkpoints
-    watcher: Watcher
-    identity: Mapping[str, Any]
+    replay: str | None = None  # fingerprint of the old pairs
     profile: str = ""  # of the training text, for the model; read early, since the corpus may be replaced meanwhile
     parent: ParentInfo | None = None  # the model that it started from
     deadline: Deadline | None = None
@@ -231,7 +232,7 @@ class TrainingRun:
         meter = self.progress.meter
         for batches in self.batches.make_updates(self.progress.epoch, skip=meter.steps):
             # 1. Stop if the time is up, or if the watcher of any process asks for it.
-            if self.cluster.ask_chief(self.is_time_up) or self.cluster.ask_anyone(self.watcher.should_stop()):
+            if self.cluster.ask_chief(self.is_time_up) or self.cluster.ask_anyone(self.request.watcher.should_stop()):
                 self.stop()
                 return
             # 2. With a deadline, the learning rate follows the clock.
@@ -242,7 +243,7 @@ class TrainingRun:
             # 4. Check the loss (a divergence leads back to `fit`), add it up, and report it.
             self.progress.losses.add(nats / tokens)
             meter.add(nats, tokens)
-            self.watcher.report_step(self.make_status())
+            self.request.watcher.report_step(self.make_status())
             if self.deadline is not None:
                 self.deadline.finish_update()
             # 5. Write a checkpoint every few minutes.
@@ -250,7 +251,7 @@ class TrainingRun:
                 self.save_checkpoint()
         # 6. Validate the weights, keep them if they are among the best, and write a checkpoint.
         self.finish_epoch(complete=True)
-        self.stopped = self.cluster.ask_anyone(self.watcher.should_stop())
+        self.stopped = self.cluster.ask_anyone(self.request.watcher.should_stop())
 
     def follow_clock(self, deadline: Deadline) -> None:
         """Sets the learning rate for the share of the time that has passed; measures costs again where it is due."""
@@ -357,14 +358,14 @@ class TrainingRun:
             self.progress.begin_next_epoch()
             self.save_checkpoint()
         self.try_to_write("history.jsonl", self.checkpoints.write_history)
-        self.watcher.report_epoch(record, validation)
+        self.request.watcher.report_epoch(record, validation)
         if validation.failures:
-            self.watcher.warn(validation.failures)
+            self.request.watcher.warn(validation.failures)
 
     def validate_epoch(self) -> Validation:
         """Validates the current weights; a deadline learns how long it took."""
         before = 0.0 if self.deadline is None else self.deadline.elapsed
-        self.watcher.report_validation(self.progress.epoch)
+        self.request.watcher.report_validation(self.progress.epoch)
         validation = self.cluster.share_validation(lambda: self.validator.validate(self.trainer))
         if self.deadline is not None:
             self.deadline.set_validation(self.deadline.elapsed - before)
@@ -411,7 +412,8 @@ class TrainingRun:
         """Writes the state of the run. Raises OSError."""
         if self.deadline is not None:
             self.progress.elapsed, self.progress.share = self.deadline.elapsed, self.deadline.share
-        facts = {"identity": self.identity, "progress": self.progress.to_mapping(), "updates": self.updates}
+        identity, progress = self.request.identify(self.replay), self.progress.to_mapping()
+        facts: dict[str, Any] = {"identity": identity, "progress": progress, "updates": self.updates}
         if self.parent is not None:
             facts["parent"] = self.parent.to_mapping()
         self.checkpoints.save_state(self.trainer.state, facts)
@@ -426,7 +428,7 @@ class TrainingRun:
         except OSError as error:
             problem = convert_os_error(error)
             advice = f" ({problem.hint})" if problem.hint else ""
-            self.watcher.warn(f"no {content} written, training continues: {problem.message}{advice}")
+            self.request.watcher.warn(f"no {content} written, training continues: {problem.message}{advice}")
             return False
         return True
 
@@ -457,7 +459,7 @@ class TrainingRun:
         # 3. Report it, and save it, so that a killed run does not try the same learning rate again.
         rate = self.trainer.config.peak_rate * factor
         half = f"with half the learning rate (peak now {rate:g})"
-        self.watcher.warn(f"{diverged_at}: {problem}; back to {self.describe_position()} {half}")
+        self.request.watcher.warn(f"{diverged_at}: {problem}; back to {self.describe_position()} {half}")
         self.save_checkpoint()
 
     def describe_position(self, further: int = 0) -> str:

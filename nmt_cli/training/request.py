@@ -1,14 +1,21 @@
-"""The request for a training, and the role of this process among those that train together.
+"""The request for a training: one object that the command, Python and the training itself share.
 
-Loads neither TensorFlow nor Keras: the command line fills in a request before it waits for them.
+    corpus = PreparedCorpus.load(Path("prepared"))
+    request = TrainRequest(corpus, Path("model"), ModelConfig.from_options(units=64), TrainConfig(epochs=5))
+    report = train(request)
+
+`api.train.open_request` makes it of all options. What is decided later replaces a field: the settings that the size of
+the corpus leaves open, the seed and the directory of each of several runs, the corpus and the direction of a helper
+model. `TF_CONFIG` says which process this one is among those that train together. Loads neither TensorFlow nor Keras:
+the command line makes a request before it waits for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
@@ -88,11 +95,11 @@ SINGLE_PROCESS = ProcessRole()
 
 
 @dataclass(frozen=True)
-class TrainingRequest:
-    """The network, the corpus, the model's directory, and the starting point of a training.
+class TrainRequest:
+    """A training: its corpus in the direction that is trained, the directory of the model, and all options.
 
-    `directory` receives the model; the caller holds its lock (`checkpoints.lock_model`). In a process that is not
-    the chief it only receives checkpoints of its own, to roll back to.
+    The caller holds the lock of `directory` (`checkpoints.lock_model`). In a process that is not the chief, it only
+    receives checkpoints of its own, to roll back to.
     """
 
     corpus: PreparedCorpus
@@ -106,17 +113,23 @@ class TrainingRequest:
     explicit: Collection[str] | None = None  # names of the options that the user set; None: no other may be chosen
     ray: str | None = None  # the address of a cluster that translates for synthetic pairs
     choice: str | None = None  # what `training.defaults` chose for a corpus of this size
+    typed: Sequence[tuple[str, ...]] = ()  # the options of network and training as typed, to train anew with them
+    force: bool = False  # replaces an existing model
+    reverse: bool = False  # `corpus` is turned round
+    keep_stages: bool = False  # of a training with synthetic pairs, once the model is complete
+    runs: int = 1  # with different seeds
+    tensorboard: Path | None = None
 
     @property
     def explicit_options(self) -> Collection[str]:
         """The names of the network's options set by the user; if unknown, those that differ from their defaults."""
-        if self.explicit is None:
-            return list_changed_options(self.network)
-        return {option.name for option in option_fields(ModelConfig)} & set(self.explicit)
+        if self.explicit is not None:
+            return {option.name for option in option_fields(ModelConfig)} & set(self.explicit)
+        defaults = ModelConfig.from_options().to_mapping()
+        values = {option.name: (getattr(self.network, option.name), option.default) for option in fields(self.network)}
+        return {name for name, (value, default) in values.items() if value != defaults.get(name, default)}
 
-
-def list_changed_options(network: ModelConfig) -> set[str]:
-    """Returns the names of the options that differ from their defaults."""
-    defaults = ModelConfig.from_options().to_mapping()
-    values = {option.name: (getattr(network, option.name), option.default) for option in fields(network)}
-    return {name for name, (value, default) in values.items() if value != defaults.get(name, default)}
+    def identify(self, replay: str | None = None) -> dict[str, Any]:
+        """Returns what a checkpoint may only be resumed with; `replay` is the fingerprint of the old pairs."""
+        settings = {"network": self.network.to_mapping(), "training": self.training.to_mapping()}
+        return {"data": self.corpus.fingerprint, "replay": replay, **settings}

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import Settings, name_option
 from nmt_cli.training.checkpoints import read_facts
 from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.request import TrainRequest
 
 PATHS = {"init_from", "replay"}  # options that are paths: a slash at the end makes no difference
 # Options that may differ from the run that wrote the checkpoint: nothing learned so far depends on them.
@@ -139,30 +139,17 @@ def describe_option(field: dataclasses.Field[Any], value: Any) -> str:
     return f"--{name} {value:g}" if isinstance(value, float) else f"--{name} {value}"
 
 
-@dataclass(frozen=True)
-class Identity:
-    """The subject of a run: a checkpoint may only be resumed by a run with the same identity."""
-
-    data: str  # fingerprint
-    network: ModelConfig
-    training: TrainConfig
-    replay: str | None = None  # fingerprint of the old pairs
-
-    def to_mapping(self) -> dict[str, Any]:
-        """Returns the identity in the form of the checkpoint."""
-        settings = {"network": self.network.to_mapping(), "training": self.training.to_mapping()}
-        return {"data": self.data, "replay": self.replay, **settings}
-
-
-def check_same_run(saved: dict[str, Any], now: Identity, directory: Path) -> None:
-    """Raises DataError or OptionError, naming the differences, if the checkpoint belongs to another run."""
-    for option, before, after in (("data", saved["data"], now.data), ("replay", saved.get("replay"), now.replay)):
+def check_same_run(saved: Mapping[str, Any], request: TrainRequest, replay: str | None = None) -> None:
+    """Raises DataError or OptionError, naming the differences, if a checkpoint's identity is that of another run."""
+    directory = request.directory
+    fingerprints = (("data", saved["data"], request.corpus.fingerprint), ("replay", saved.get("replay"), replay))
+    for option, before, after in fingerprints:
         if before != after:
             raise DataError(
                 f"{directory}/ was started with other data: --{option} was {shorten(before)}, and is {shorten(after)}",
                 hint=f"use the same --{option} as before, or start over with --force",
             )
-    changed = [*list_changes(saved["network"], now.network), *list_changes(saved["training"], now.training)]
+    changed = [*list_changes(saved["network"], request.network), *list_changes(saved["training"], request.training)]
     if changed:
         before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
         raise OptionError(

@@ -25,7 +25,7 @@ from nmt_cli.runtime.model_directory import STAGES, publish_directory
 from nmt_cli.training.checkpoints import lock_model
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.export.publish import Int8Check, publish
-from nmt_cli.training.request import ProcessRole, TrainingRequest
+from nmt_cli.training.request import ProcessRole, TrainRequest
 from nmt_cli.training.setup import prepare_run
 from nmt_cli.training.watcher import EpochRecord, SeedResult, Validation
 
@@ -43,7 +43,7 @@ class TrainReport:
     runs: tuple[SeedResult, ...] = ()  # all runs of several with different seeds, of which this is the best
 
 
-def train(request: TrainingRequest) -> TrainReport:
+def train(request: TrainRequest) -> TrainReport:
     """Trains a network and writes a complete model; if several processes train together, only the chief calls this.
 
     Raises DataError or OptionError if the checkpoint belongs to other data or settings, TrainingError if training
@@ -59,11 +59,11 @@ def train(request: TrainingRequest) -> TrainReport:
     except TrainingError:
         if run.checkpoints.best is not None:  # what was learned before the error is still good
             request.watcher.warn(f"{request.directory}/ gets the best model so far")
-            publish(run, request.corpus)
+            publish(run)
         raise
     # 3. Export the best weights, and measure what 8 bits cost.
     request.watcher.report_export()
-    choice, int8_check = publish(run, request.corpus)
+    choice, int8_check = publish(run)
     return TrainReport(
         epochs=choice.epochs,
         validation=choice.validation,
@@ -74,7 +74,7 @@ def train(request: TrainingRequest) -> TrainReport:
     )
 
 
-def assist(request: TrainingRequest) -> None:
+def assist(request: TrainRequest) -> None:
     """Takes part in a training whose chief is another process. Writes no model; raises the errors of `train`."""
     with explain_errors(request.role):
         prepare_run(request).fit()
@@ -107,31 +107,24 @@ def locate_run(directory: Path, number: int) -> Path:
     return directory / f"run-{number}"
 
 
-def train_repeatedly(
-    request: TrainingRequest,
-    train: Callable[[TrainingRequest], TrainReport],
-    *,
-    runs: int,
-    replace_models: bool,
-    keep_stages: bool = True,
-) -> TrainReport:
-    """Trains with the request's seed and the following ones, and returns the report of the best run.
+def train_repeatedly(request: TrainRequest, train: Callable[[TrainRequest], TrainReport]) -> TrainReport:
+    """Trains `request.runs` times with its seed and the following ones, and returns the report of the best run.
 
     Each run gets the whole --time. Its model is in a directory of its own; the best is copied to the request's, whose
     lock the caller holds. A run stopped by the watcher is the last; if it fails, the best of those before it is still
-    copied. The passed epochs of the report are the last run's. Unless `keep_stages`, the stages of trainings with
-    synthetic pairs, needed only by --resume, are removed once all runs are done. Raises the errors of `train` and
+    copied. The passed epochs of the report are the last run's. Unless the stages of trainings with synthetic pairs are
+    kept, they, which only --resume needs, are removed once all runs are done. Raises the errors of `train` and
     `lock_model`.
     """
-    if replace_models:
+    if request.force:
         remove_runs(request.directory)
     reports: list[TrainReport] = []
     results: list[SeedResult] = []
     try:
-        for number in range(1, runs + 1):
+        for number in range(1, request.runs + 1):
             seed = request.training.seed + number - 1
-            request.watcher.report_run(number, runs, seed)
-            reports.append(train_seed(request, train, number, seed, replace_models=replace_models))
+            request.watcher.report_run(number, request.runs, seed)
+            reports.append(train_seed(request, train, number, seed))
             results.append(SeedResult(locate_run(request.directory, number), seed, reports[-1].validation))
             if request.watcher.should_stop():
                 break
@@ -142,7 +135,7 @@ def train_repeatedly(
         if results:
             best = find_best(results, request.training.metric)
             copy_model(results[best].directory, request.directory)
-    if not keep_stages and len(results) == runs and not request.watcher.should_stop():
+    if not request.keep_stages and len(results) == request.runs and not request.watcher.should_stop():
         for result in results:
             shutil.rmtree(result.directory / STAGES, ignore_errors=True)
     return replace(reports[best], runs=tuple(results), passed_epochs=reports[-1].passed_epochs)
@@ -161,18 +154,14 @@ def remove_runs(directory: Path) -> None:
 
 
 def train_seed(
-    request: TrainingRequest,
-    train: Callable[[TrainingRequest], TrainReport],
-    number: int,
-    seed: int,
-    *,
-    replace_models: bool,
+    request: TrainRequest, train: Callable[[TrainRequest], TrainReport], number: int, seed: int
 ) -> TrainReport:
     """Trains one run in its own directory, with its own seed and its own time."""
     directory, training = locate_run(request.directory, number), replace(request.training, seed=seed)
     deadline = Deadline.from_option(training.time)
-    with lock_model(directory, replace=replace_models, resume=request.resume):
-        return train(replace(request, directory=directory, training=training, deadline=deadline))
+    with lock_model(directory, replace=request.force, resume=request.resume):
+        # The stages of a run that is done tell --resume what the other runs need.
+        return train(replace(request, directory=directory, training=training, deadline=deadline, keep_stages=True))
 
 
 def find_best(results: Sequence[SeedResult], metric: str) -> int:

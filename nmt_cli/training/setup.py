@@ -44,12 +44,12 @@ from nmt_cli.training.data.batches import (
 from nmt_cli.training.data.word_swaps import RARE_WORD_SHARE
 from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
 from nmt_cli.training.defaults import choose_first_size, choose_larger_size, fit_to_corpus, is_size_open
-from nmt_cli.training.distributed import count_parts, describe_devices, make_cluster, make_strategy
+from nmt_cli.training.distributed import SingleProcess, count_parts, describe_devices, make_cluster, make_strategy
 from nmt_cli.training.export.trace import export
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
-from nmt_cli.training.resume import Identity, check_same_run, read_started_facts
+from nmt_cli.training.request import TrainRequest
+from nmt_cli.training.resume import check_same_run, read_started_facts
 from nmt_cli.training.step import Handover, Schedule, TimedSchedule, Trainer, choose_policy, dtype_policy
 from nmt_cli.training.transfer import (
     choose_network,
@@ -69,7 +69,7 @@ LARGEST_SHARE = 0.02  # of the whole time, that timing updates may take
 GREEDY_TRANSLATIONS = 7
 
 
-def prepare_run(request: TrainingRequest) -> TrainingRun:
+def prepare_run(request: TrainRequest) -> TrainingRun:
     """Returns a run that is ready for its next update: a new run, or one restored from its checkpoint."""
     request = fit_to_corpus(request)
     corpus, role = request.corpus, request.role
@@ -82,39 +82,35 @@ def prepare_run(request: TrainingRequest) -> TrainingRun:
         network = choose_network(corpus, network, request.training, request.explicit_options)
     config = request.training.fit_to(network.architecture)
     is_open = is_size_open(request.explicit_options, config)
+    request = replace(request, training=config, network=choose_first_size(network, facts) if is_open else network)
     replayed = load_replayed_corpus(corpus, config)
-    first = choose_first_size(network, facts) if is_open else network
-    identity = Identity(corpus.fingerprint, first, config, replayed.corpus.fingerprint if replayed else None)
+    replay = replayed.corpus.fingerprint if replayed else None
     # 3. Refuse a checkpoint of another run, and processes that disagree.
-    check_checkpoint(request, identity, facts)
+    check_checkpoint(request, replay, facts)
     warn_of_skipped_pairs(request.watcher, replayed)
     cluster = make_cluster(strategy, role)
-    cluster.require_same_facts({**identity.to_mapping(), "updates": None if facts is None else facts["updates"]})
-
+    updates = None if facts is None else facts["updates"]
+    cluster.require_same_facts({**request.identify(replay), "updates": updates})
     # 4. Build the network and its batches. With a deadline, the speed of a small network decides about its size.
-    def build(identity: Identity) -> TrainingRun:
-        run = build_run(corpus, request.directory, identity, facts, request.watcher, replayed, strategy)
-        run.cluster = cluster
-        return run
-
-    run = build(identity)
+    build = partial(build_run, facts=facts, replayed=replayed, strategy=strategy, cluster=cluster)
+    run = build(request)
     deadline = request.deadline or Deadline.from_option(config.time)
     if deadline is not None:
         deadline = cluster.share_deadline(deadline)
         measure_pace(run, deadline)
-        larger = choose_larger_size(network, identity.network, run.batches.epoch_rows.pairs, deadline.updates_left)
-        if is_open and facts is None and larger != identity.network:
-            run = build(replace(identity, network=larger))
+        larger = choose_larger_size(network, request.network, run.batches.epoch_rows.pairs, deadline.updates_left)
+        if is_open and facts is None and larger != request.network:
+            run = build(replace(request, network=larger))
             measure_pace(run, deadline)
         start_clock(run, deadline)
-    report_start(run, describe_devices(strategy, role), None if facts else request.choice, is_resumed=facts is not None)
+    report_start(run, describe_devices(strategy, role), is_resumed=facts is not None)
     return run
 
 
-def check_checkpoint(request: TrainingRequest, identity: Identity, facts: dict[str, Any] | None) -> None:
+def check_checkpoint(request: TrainRequest, replay: str | None, facts: dict[str, Any] | None) -> None:
     """Raises DataError or OptionError for a checkpoint of another run; warns if there is none to resume from."""
     if facts is not None:
-        check_same_run(facts["identity"], identity, request.directory)
+        check_same_run(facts["identity"], request, replay)
     elif request.resume:
         request.watcher.warn(f"there is no checkpoint in {request.directory}/; training starts from the beginning")
 
@@ -125,14 +121,16 @@ def warn_of_skipped_pairs(watcher: Watcher, replayed: Replayed | None) -> None:
         watcher.warn(f"{pairs} a sentence with the development or test set; no such pair is replayed")
 
 
-def report_start(run: TrainingRun, devices: str, choice: str | None, *, is_resumed: bool) -> None:
+def report_start(run: TrainingRun, devices: str, *, is_resumed: bool) -> None:
     """Reports the run to its watcher, with a warning if --swap-words finds no words to swap."""
     if run.batches.swaps is not None and run.batches.swaps.is_empty:
         needed = f"words that occur in at most {RARE_WORD_SHARE:.1%} of the pairs and have a reliable translation"
-        run.watcher.warn(f"--swap-words has no effect on this corpus: it needs {needed}")
-    run.watcher.report_start(describe_run(run, choose_policy(run.trainer.config.mixed_precision), devices, choice))
+        run.request.watcher.warn(f"--swap-words has no effect on this corpus: it needs {needed}")
+    choice = None if is_resumed else run.request.choice
+    policy = choose_policy(run.trainer.config.mixed_precision)
+    run.request.watcher.report_start(describe_run(run, policy, devices, choice))
     if is_resumed:
-        run.watcher.report_resume(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
+        run.request.watcher.report_resume(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
 
 
 def check_corpus(corpus: PreparedCorpus, config: TrainConfig) -> None:
@@ -145,16 +143,14 @@ def check_corpus(corpus: PreparedCorpus, config: TrainConfig) -> None:
 
 
 def build_run(
-    corpus: PreparedCorpus,
-    directory: Path,
-    identity: Identity,
-    facts: dict[str, Any] | None,
-    watcher: Watcher,
+    request: TrainRequest,
+    facts: dict[str, Any] | None = None,
     replayed: Replayed | None = None,
     strategy: tf.distribute.Strategy | None = None,
+    cluster: SingleProcess | None = None,
 ) -> TrainingRun:
-    """Returns a new run, or one restored from the checkpoint in `directory` that has these `facts`."""
-    config = identity.training
+    """Returns a new run, or one restored from the checkpoint in the request's directory that has these `facts`."""
+    corpus, config = request.corpus, request.training
     keras.utils.set_random_seed(config.seed)
     vocabularies = read_vocabularies(corpus)
     batches = TrainingBatches(corpus, config, replayed, None if facts is None else plan_batches(facts, config))
@@ -162,23 +158,24 @@ def build_run(
     parts = count_parts(config, strategy.num_replicas_in_sync)
     with strategy.scope():
         with dtype_policy(choose_policy(config.mixed_precision)):
-            network = Seq2Seq(identity.network, vocabularies)
+            network = Seq2Seq(request.network, vocabularies)
         parent = start_weights(network, corpus, config) if facts is None else restore_parent(facts)
         schedule = make_schedule(config, batches, None if facts is None else plan_handover(facts, config, batches))
         trainer = Trainer(network, schedule, config, parts)
-    twin = Seq2Seq(identity.network, vocabularies)  # float32, whatever the policy: this is the network that is exported
+    twin = Seq2Seq(request.network, vocabularies)  # float32, whatever the policy: this is the network that is exported
     run = TrainingRun(
+        request=request,
         trainer=trainer,
         schedule=schedule,
         batches=batches,
         validator=Validator(
             twin, corpus, size=batches.size, copies_placeholders=config.placeholders > 0, threads=parts
         ),
-        checkpoints=Checkpoints(directory, config.metric, config.average),
-        watcher=watcher,
-        identity=identity.to_mapping(),
+        checkpoints=Checkpoints(request.directory, config.metric, config.average),
+        replay=replayed.corpus.fingerprint if replayed else None,
         profile=make_profile(corpus, config),
         parent=parent,
+        cluster=cluster or SingleProcess(),
     )
     if facts is not None:
         run.restore()

@@ -62,7 +62,7 @@ from nmt_cli.training.data.synthetic_pairs import (
 from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
 from nmt_cli.training.defaults import count_epochs
 from nmt_cli.training.distributed import make_cluster, make_strategy
-from nmt_cli.training.request import SINGLE_PROCESS, TrainingRequest
+from nmt_cli.training.request import SINGLE_PROCESS, TrainRequest
 from nmt_cli.training.resume import read_started_facts
 from nmt_cli.training.run import TrainReport, assist, explain_errors, train
 from nmt_cli.translation.config import TranslateOptions
@@ -70,7 +70,7 @@ from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.workers.choice import ExecutorConfig, open_executor
 
 
-def assist_with_synthetic(request: TrainingRequest, model: Path) -> None:
+def assist_with_synthetic(request: TrainRequest, model: Path) -> None:
     """Waits until the chief has mixed the pairs in its `model` directory, and takes part in the last stage."""
     with explain_errors(request.role):
         cluster = make_cluster(make_strategy(request.training, request.role), request.role)
@@ -81,7 +81,7 @@ def assist_with_synthetic(request: TrainingRequest, model: Path) -> None:
     assist(fit_request(request, MixedCorpus.load(mixture)))
 
 
-def fit_request(request: TrainingRequest, corpus: PreparedCorpus) -> TrainingRequest:
+def fit_request(request: TrainRequest, corpus: PreparedCorpus) -> TrainRequest:
     """Returns the request for the model itself, with as many epochs as its mixture needs unless these are set."""
     training, explicit = request.training, request.explicit
     if explicit is not None and "epochs" not in explicit:
@@ -99,7 +99,7 @@ SEARCHES = {
 }
 
 
-def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False) -> TrainReport:
+def train_with_synthetic(request: TrainRequest) -> TrainReport:
     """Trains helper models, translates with them, and trains the model on real and synthetic pairs.
 
     Raises Interrupted if the watcher stops it before the last stage, and the errors of `train`.
@@ -118,7 +118,7 @@ def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False)
     # 4. Train the model, for which the other processes have waited.
     cluster.ask_chief(True)
     report = run.train_model(corpus)
-    if not keep_stages and not request.watcher.should_stop():
+    if not request.keep_stages and not request.watcher.should_stop():
         run.stages.remove()
     return report
 
@@ -127,13 +127,13 @@ def train_with_synthetic(request: TrainingRequest, *, keep_stages: bool = False)
 class SyntheticRun:
     """A running training with synthetic pairs."""
 
-    request: TrainingRequest
+    request: TrainRequest
     plan: Plan
     stages: Stages
     number: int = 0  # of the current stage, from 1
 
     @classmethod
-    def open(cls, request: TrainingRequest, plan: Plan) -> SyntheticRun:
+    def open(cls, request: TrainRequest, plan: Plan) -> SyntheticRun:
         """Opens the stages; a resumed run continues with them."""
         network, training = request.network.to_mapping(), asdict(request.training)
         identity = {
@@ -297,7 +297,7 @@ class SyntheticRun:
                 raise
             raise Interrupted(name, self.number, self.plan.stages) from None
 
-    def request_final(self, corpus: PreparedCorpus) -> TrainingRequest:
+    def request_final(self, corpus: PreparedCorpus) -> TrainRequest:
         """Returns the request for the model itself, with the remaining time."""
         deadline = self.request.deadline
         if self.request.training.time is not None:
@@ -307,7 +307,7 @@ class SyntheticRun:
         return replace(fit_request(self.request, corpus), deadline=deadline, resume=resume)
 
 
-def refuse_lost_stages(request: TrainingRequest) -> None:
+def refuse_lost_stages(request: TrainRequest) -> None:
     """Raises OptionError if the last stage is to be resumed, but its synthetic pairs are gone."""
     lost = not (request.directory / STAGES).is_dir() and locate_state(request.directory).is_file()
     if request.resume and lost:

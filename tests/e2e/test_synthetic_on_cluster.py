@@ -10,7 +10,7 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.training import synthetic
 from nmt_cli.training.export import publish as publishing
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.synthetic import train_with_synthetic
 from nmt_cli.training.validation import Validator
@@ -56,12 +56,10 @@ def test_text_is_translated_as_by_one_process_though_a_machine_is_killed(
     corpus = prepare_pairs(tmp_path, pairs[:300], monolingual_target=(str(text),), dev="20", test="20")
     network = ModelConfig.from_options(embedding=16, units=16, attention="none", bidirectional=False)
     training = TrainConfig(epochs=1, batch=64, mixed_precision=False)
-    alone = TrainingRequest(corpus, tmp_path / "one", network, training)
-    train_with_synthetic(alone, keep_stages=True)
+    alone = TrainRequest(corpus, tmp_path / "one", network, training, keep_stages=True)
+    train_with_synthetic(alone)
     killer = MachineKiller(two_machines)
-    train_with_synthetic(
-        replace(alone, directory=tmp_path / "two", ray=two_machines.address, watcher=killer), keep_stages=True
-    )
+    train_with_synthetic(replace(alone, directory=tmp_path / "two", ray=two_machines.address, watcher=killer))
     assert len(killer.translated) > 5
     stages = [read_translated(tmp_path / name / "stages") for name in ("one", "two")]
     assert len(stages[0]) > 5 and stages[0] == stages[1]

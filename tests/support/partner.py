@@ -17,7 +17,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import ProcessRole, TrainingRequest
+from nmt_cli.training.request import ProcessRole, TrainRequest
 from nmt_cli.training.watcher import StepStatus, Watcher
 
 SMALL = ModelConfig.from_options(embedding=8, units=16, attention_units=8, dropout=0.0)
@@ -42,7 +42,9 @@ def main(corpus: Path, directory: Path, resume: bool, steps: int, kind: str) -> 
     from nmt_cli.training.run import assist, train
 
     role, watcher = ProcessRole.parse(os.environ.get("TF_CONFIG")), Impatient(steps)
-    request = TrainingRequest(PreparedCorpus.load(corpus), directory, SMALL, CONFIG, watcher, role, resume)
+    request = TrainRequest(
+        PreparedCorpus.load(corpus), directory, SMALL, CONFIG, watcher, role, resume, keep_stages=True
+    )
     if kind == "synthetic":
         from nmt_cli.training import synthetic as run
         from nmt_cli.training.data.synthetic_pairs import Selection
@@ -51,7 +53,7 @@ def main(corpus: Path, directory: Path, resume: bool, steps: int, kind: str) -> 
         # What a network that has learned nothing writes would all be dropped.
         run.select_pairs = lambda pairs, *_: Selection([pair for pair in pairs if all(pair[:2])], Counter())
         if role.is_chief:
-            run.train_with_synthetic(request, keep_stages=True)
+            run.train_with_synthetic(replace(request, keep_stages=True))
         else:
             assist_with_synthetic(request, directory.with_name("0"))
         return

@@ -312,14 +312,14 @@ def translate_dev(
     ]
 
 
-def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int8Check]:
+def publish(run: TrainingRun) -> tuple[WeightChoice, Int8Check]:
     """Writes the model and returns its choice of weights and the cost of 8 bits.
 
     The directory gets the whole model at once or, on failure, nothing.
     """
     # 1. Choose the best weights, or an average; the network of the validator gets them.
     choice = choose_weights(run.checkpoints, run.validator, run.last_validated)
-    network = run.validator.network
+    network, corpus = run.validator.network, run.request.corpus
     with publish_directory(run.checkpoints.directory) as staged:
         # 2. Save them, and export them as graphs.
         save_weights(network, staged / WEIGHTS)

@@ -12,7 +12,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import list_starts
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.request import TrainRequest
 from support.corpora import prepare_pairs, toy_pairs
 
 
@@ -22,10 +22,10 @@ def vietnamese(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     return prepare_pairs(folder, toy_pairs(100), source_language="eng", target_language="vie")
 
 
-def make_request(corpus: PreparedCorpus, explicit: tuple[str, ...] | None = (), **options: Any) -> TrainingRequest:
+def make_request(corpus: PreparedCorpus, explicit: tuple[str, ...] | None = (), **options: Any) -> TrainRequest:
     config = TrainConfig(**options)
     chosen = None if explicit is None else frozenset(explicit)
-    return TrainingRequest(corpus, Path("model"), ModelConfig.from_options(), config, explicit=chosen)
+    return TrainRequest(corpus, Path("model"), ModelConfig.from_options(), config, explicit=chosen)
 
 
 def test_few_pairs_start_from_a_model_of_the_same_source(vietnamese: PreparedCorpus) -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from nmt_cli.api import startup
 from nmt_cli.api.options.refusals import ExplicitOptions
-from nmt_cli.api.train import TrainRequest
+from nmt_cli.api.train import describe_resumption, list_typed
 from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.train import TrainingScreen, format_time
@@ -20,7 +20,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError, explain_install
 from nmt_cli.model.config import ModelConfig, describe_network
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation
 
 
@@ -37,6 +37,7 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
 
 def make_corpus(pairs: int = 6_441, languages: tuple[str, str] = ("de", "en")) -> Any:
     return SimpleNamespace(
+        directory=Path("prepared"),
         languages=languages,
         source_language="de",
         target_language="en",
@@ -49,7 +50,7 @@ def make_corpus(pairs: int = 6_441, languages: tuple[str, str] = ("de", "en")) -
 def test_the_first_line_says_what_was_chosen_for_a_corpus_of_this_size(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def run(request: TrainingRequest) -> None:
+    def run(request: TrainRequest) -> None:
         raise OptionError("enough")
 
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus())
@@ -62,10 +63,10 @@ def test_the_first_line_says_what_was_chosen_for_a_corpus_of_this_size(
     assert lines[0].startswith("de -> en, ")  # nothing was chosen that the line would tell
 
 
-def make_request(**values: Any) -> TrainRequest:
-    """A request with the defaults of the command."""
-    defaults = {"network": ModelConfig.from_options(), "training": TrainConfig(), "explicit": ExplicitOptions({}, {})}
-    return TrainRequest(**{**defaults, "data": Path("prepared"), "model": Path("model"), **values})
+def make_request(data: str = "prepared", model: str = "model", **values: Any) -> TrainRequest:
+    """A request with the defaults of the command, and a corpus of which only the directory is known."""
+    corpus: Any = SimpleNamespace(directory=Path(data))
+    return TrainRequest(corpus, Path(model), ModelConfig.from_options(), TrainConfig(), **values)
 
 
 def test_commands_to_train_anew_keep_what_was_typed(tmp_path: Path) -> None:
@@ -75,16 +76,15 @@ def test_commands_to_train_anew_keep_what_was_typed(tmp_path: Path) -> None:
     )
     network = ModelConfig.from_options(attention="general", tied=False, fixed_norm=True)
     typed = [("--attention", "general"), ("--no-tied",), ("--fixed-norm",)]
-    assert make_request(network=network, explicit=explicit).typed_options == typed
+    assert list_typed(network, TrainConfig(), explicit) == typed
     from_file = explicit._replace(file=Path("my recipe.toml"))
-    request = make_request(network=network, explicit=from_file)
-    assert request.typed_options == [("--config", "my recipe.toml"), *typed]
+    assert list_typed(network, TrainConfig(), from_file) == [("--config", "my recipe.toml"), *typed]
 
 
 def test_training_is_told_which_options_of_the_network_were_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def run(request: TrainingRequest) -> None:
+    def run(request: TrainRequest) -> None:
         raise OptionError(" ".join(sorted(request.explicit_options)))
 
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus())
@@ -98,7 +98,7 @@ def test_a_line_says_which_installed_model_few_pairs_start_from(
 ) -> None:
     starts = []
 
-    def run(request: TrainingRequest) -> None:
+    def run(request: TrainRequest) -> None:
         starts.append(request.training.init_from)
         raise OptionError("enough")
 
@@ -118,14 +118,18 @@ def test_a_line_says_which_installed_model_few_pairs_start_from(
 def test_several_runs_go_on_although_the_best_so_far_is_a_model_already(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    from nmt_cli.training.run import train_repeatedly
+
     seeds: list[int] = []
 
-    def run(request: TrainingRequest) -> None:
+    def run(request: TrainRequest) -> None:
         seeds.append(request.training.seed)
         raise OptionError("out of memory")
 
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus())
-    monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
+    monkeypatch.setitem(
+        sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run, train_repeatedly=train_repeatedly)
+    )
     model = tmp_path / "model"
     (model / "run-1").mkdir(parents=True)
     (model / "model.json").write_text("{}")
@@ -186,12 +190,12 @@ def test_a_stopped_training_says_how_far_it_came_and_how_it_goes_on(
     passed: float, planned: int | None, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report: Any = SimpleNamespace(passed_epochs=passed, planned_epochs=planned)
-    TrainingScreen(Screen(), lambda: True).show_interruption(report, make_request(model=Path("other")).resumption)
+    TrainingScreen(Screen(), lambda: True).show_interruption(report, describe_resumption(make_request(model="other")))
     assert capsys.readouterr().err == f"{message}\n"
 
 
 def test_the_command_that_continues_names_what_no_checkpoint_has() -> None:
-    command = make_request(data=Path("my data"), reverse=True, runs=3).resumption
+    command = describe_resumption(make_request("my data", reverse=True, runs=3))
     assert str(command) == "nmt train --data 'my data' --reverse --runs 3 --resume"
 
 
@@ -202,7 +206,7 @@ def test_names_that_textbooks_use_are_understood(
     networks: list[ModelConfig] = []
     rates: list[float | None] = []
 
-    def run(request: TrainingRequest) -> None:
+    def run(request: TrainRequest) -> None:
         networks.append(request.network)
         rates.append(request.training.learning_rate)
         raise OptionError("enough")

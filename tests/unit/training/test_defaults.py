@@ -13,10 +13,10 @@ from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig
 from nmt_cli.training import defaults
 from nmt_cli.training.defaults import RULES, WIDE_NETWORK, choose_larger_size, find_rule, fit_to_corpus
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.request import TrainRequest
 
 
-def fit(pairs: int, *, unit: str = "sentence", **options: Any) -> TrainingRequest:
+def fit(pairs: int, *, unit: str = "sentence", **options: Any) -> TrainRequest:
     """Returns the request of `nmt train` with these options for a corpus of so many pairs."""
     encoded = SimpleNamespace(source=range(pairs))
     manifest = SimpleNamespace(source=SimpleNamespace(unit=unit))
@@ -24,7 +24,7 @@ def fit(pairs: int, *, unit: str = "sentence", **options: Any) -> TrainingReques
     network = ModelConfig.from_options(**{name: options[name] for name in options if name in NETWORK})
     training = TrainConfig(**{name: options[name] for name in options if name not in NETWORK})
     directory: Any = None
-    return fit_to_corpus(TrainingRequest(corpus, directory, network, training, explicit=set(options)))
+    return fit_to_corpus(TrainRequest(corpus, directory, network, training, explicit=set(options)))
 
 
 NETWORK = {"architecture", "attention", "heads", "units", "embedding", "dropout", "fixed_norm", "cell"}

@@ -24,7 +24,7 @@ from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.training import transfer as finetune
 from nmt_cli.training.export import publish as publishing
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.transfer import choose_network, load_replayed_corpus
@@ -64,7 +64,7 @@ def old(
     model = tmp_path_factory.mktemp("old") / "model"
     with pytest.MonkeyPatch.context() as patch:
         skip_updates(patch, graphs)
-        train(TrainingRequest(old_corpus, model, SMALL, TrainConfig(epochs=1, **OPTIONS)))
+        train(TrainRequest(old_corpus, model, SMALL, TrainConfig(epochs=1, **OPTIONS)))
     return Old(old_corpus, model)
 
 
@@ -72,7 +72,7 @@ def old(
 def able(old_corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Old:
     """A model that translates words by spelling them backwards."""
     model = tmp_path_factory.mktemp("able") / "model"
-    train(TrainingRequest(old_corpus, model, ABLE, TrainConfig(epochs=12, **OPTIONS)))
+    train(TrainRequest(old_corpus, model, ABLE, TrainConfig(epochs=12, **OPTIONS)))
     return Old(old_corpus, model)
 
 
@@ -117,9 +117,9 @@ def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
     able: Old, new: PreparedCorpus, tmp_path: Path
 ) -> None:
     options = {**OPTIONS, "epochs": 12, "init_from": str(able.model)}
-    train(TrainingRequest(new, tmp_path / "alone", ABLE, TrainConfig(**options)))
+    train(TrainRequest(new, tmp_path / "alone", ABLE, TrainConfig(**options)))
     train(
-        TrainingRequest(
+        TrainRequest(
             new,
             tmp_path / "replayed",
             ABLE,
@@ -137,7 +137,7 @@ def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
 @pytest.mark.usefixtures("no_updates")
 def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, tmp_path: Path) -> None:
     config = TrainConfig(epochs=1, batch=400, mixed_precision=False, init_from=str(old.model), learning_rate=0.0)
-    train(TrainingRequest(new, tmp_path / "model", ModelConfig.from_options(), config))
+    train(TrainRequest(new, tmp_path / "model", ModelConfig.from_options(), config))
     initial, trained = (dict(np.load(model / "weights.npz")) for model in (old.model, tmp_path / "model"))
     assert initial.keys() == trained.keys()
     for name, array in initial.items():
@@ -205,7 +205,7 @@ def test_a_child_keeps_what_it_shares_with_its_parent_as_its_card_says(old: Old,
     child = prepare_toy(tmp_path, 200, vocab_size=310)
     config = TrainConfig(epochs=1, **{**OPTIONS, "learning_rate": 0.0}, init_from=str(old.model))
     watcher = StartWatcher()
-    train(TrainingRequest(child, tmp_path / "model", ModelConfig.from_options(), config, watcher))
+    train(TrainRequest(child, tmp_path / "model", ModelConfig.from_options(), config, watcher))
     parent, trained = (dict(np.load(model / "weights.npz")) for model in (old.model, tmp_path / "model"))
     for name in parent:
         if "embedding" not in name and "output" not in name:
@@ -222,7 +222,7 @@ def test_a_child_with_other_subwords_learns_faster_than_from_scratch(able: Old, 
     child = prepare_toy(tmp_path, 200, vocab_size=310)
     config = TrainConfig(epochs=3, **OPTIONS)
     scratch, initialised = (
-        train(TrainingRequest(child, tmp_path / name, ABLE, replace(config, init_from=parent)))
+        train(TrainRequest(child, tmp_path / name, ABLE, replace(config, init_from=parent)))
         for name, parent in (("scratch", None), ("child", str(able.model)))
     )
     assert initialised.validation.chrf > scratch.validation.chrf + 10
@@ -233,7 +233,7 @@ def test_a_resumed_child_needs_its_parent_no_more_and_still_tells_it(old: Old, t
     child, parent = prepare_toy(tmp_path, 200, vocab_size=310), tmp_path / "parent"
     copytree(old.model, parent)
     config = TrainConfig(epochs=1, **OPTIONS, init_from=str(parent))
-    request = TrainingRequest(child, tmp_path / "model", ModelConfig.from_options(), config)
+    request = TrainRequest(child, tmp_path / "model", ModelConfig.from_options(), config)
     train(request)
     before = read_card(tmp_path / "model").parent
     rmtree(parent)

@@ -17,8 +17,7 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.training import checkpoints as checkpoint
 from nmt_cli.training.loop import Diverged, TrainingRun
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import SINGLE_PROCESS, ProcessRole
-from nmt_cli.training.resume import Identity
+from nmt_cli.training.request import SINGLE_PROCESS, ProcessRole, TrainRequest
 from nmt_cli.training.run import explain_errors
 from nmt_cli.training.setup import build_run
 from nmt_cli.training.step import Handover
@@ -55,7 +54,7 @@ def run_with(
 ) -> tuple[TrainingRun, Listener]:
     (directory / "checkpoints").mkdir(parents=True)
     listener = Listener()
-    run = build_run(corpus, directory, Identity(corpus.fingerprint, TINY, config), None, listener)
+    run = build_run(TrainRequest(corpus, directory, TINY, config, listener))
     run.trainer.update = Losses(run, losses)  # type: ignore[method-assign]
     run.validator = Steady(run.validator.network)  # type: ignore[assignment]
     return run, listener

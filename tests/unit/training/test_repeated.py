@@ -1,6 +1,6 @@
 """Several trainings with different seeds: each in a directory of its own, and the best is the model."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import pytest
 
 from nmt_cli.errors import OutputError, TrainingError
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.run import describe_spread, train_repeatedly
 from nmt_cli.training.watcher import Validation, Watcher
 
@@ -27,7 +27,7 @@ class Trainer:
     bleu: dict[int, float]
     seeds: list[int] = field(default_factory=list)
 
-    def __call__(self, request: TrainingRequest) -> Any:
+    def __call__(self, request: TrainRequest) -> Any:
         seed = request.training.seed
         self.seeds.append(seed)
         (request.directory / "model.json").write_text(str(seed))
@@ -40,17 +40,18 @@ class StopsAfterOne(Watcher):
         return True
 
 
-def make_request(directory: Path, watcher: Watcher | None = None, **training: Any) -> TrainingRequest:
+def make_request(directory: Path, watcher: Watcher | None = None, **training: Any) -> TrainRequest:
     corpus: Any = None
     config = TrainConfig(**training)
-    return TrainingRequest(corpus, directory, None, config, watcher=watcher or Watcher())  # type: ignore[arg-type]
+    network: Any = None
+    return TrainRequest(corpus, directory, network, config, watcher or Watcher(), runs=3)
 
 
 @pytest.mark.parametrize(("metric", "best"), [("bleu", 5), ("loss", 6)])
 def test_the_best_of_several_seeds_becomes_the_model(tmp_path: Path, metric: Any, best: int) -> None:
     trainer = Trainer({4: 20.0, 5: 30.0, 6: 25.0})
     request = make_request(tmp_path, seed=4, metric=metric)
-    report = train_repeatedly(request, trainer, runs=3, replace_models=False)
+    report = train_repeatedly(request, trainer)
     assert trainer.seeds == [4, 5, 6] and [run.seed for run in report.runs] == [4, 5, 6]
     assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()} == {
         "model.json": str(best),
@@ -61,7 +62,7 @@ def test_the_best_of_several_seeds_becomes_the_model(tmp_path: Path, metric: Any
 
 def test_a_run_that_is_stopped_is_the_last(tmp_path: Path) -> None:
     trainer = Trainer({1: 20.0})
-    train_repeatedly(make_request(tmp_path, StopsAfterOne()), trainer, runs=3, replace_models=False)
+    train_repeatedly(make_request(tmp_path, StopsAfterOne()), trainer)
     assert trainer.seeds == [1] and (tmp_path / "model.json").read_text() == "1"
 
 
@@ -71,7 +72,7 @@ class Fails(Trainer):
 
     error: BaseException = field(default_factory=lambda: TrainingError("training diverged again"))
 
-    def __call__(self, request: TrainingRequest) -> Any:
+    def __call__(self, request: TrainRequest) -> Any:
         if self.seeds:
             raise self.error
         return super().__call__(request)
@@ -79,30 +80,30 @@ class Fails(Trainer):
 
 def test_the_best_so_far_is_the_model_when_a_later_run_fails(tmp_path: Path) -> None:
     with pytest.raises(TrainingError):
-        train_repeatedly(make_request(tmp_path), Fails({1: 20.0}), runs=3, replace_models=False)
+        train_repeatedly(make_request(tmp_path), Fails({1: 20.0}))
     assert (tmp_path / "model.json").read_text() == "1"
 
 
 def test_a_run_stopped_before_it_learned_anything_leaves_those_before_it(tmp_path: Path) -> None:
     trainer = Fails({1: 20.0}, error=KeyboardInterrupt())
-    report = train_repeatedly(make_request(tmp_path), trainer, runs=3, replace_models=False)
+    report = train_repeatedly(make_request(tmp_path), trainer)
     assert [run.seed for run in report.runs] == [1] and (tmp_path / "model.json").read_text() == "1"
 
 
 def test_nothing_is_left_of_a_first_run_stopped_before_it_learned_anything(tmp_path: Path) -> None:
     trainer = Fails({}, seeds=[1], error=KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
-        train_repeatedly(make_request(tmp_path), trainer, runs=3, replace_models=False)
+        train_repeatedly(make_request(tmp_path), trainer)
     assert not (tmp_path / "model.json").exists()
 
 
 def test_the_model_of_an_earlier_run_is_only_replaced_by_force(tmp_path: Path) -> None:
     trainer = Trainer({1: 20.0, 2: 21.0})
-    request = make_request(tmp_path)
-    train_repeatedly(request, trainer, runs=2, replace_models=False)
+    request = replace(make_request(tmp_path), runs=2)
+    train_repeatedly(request, trainer)
     with pytest.raises(OutputError, match="run-1/ already exists"):
-        train_repeatedly(request, trainer, runs=2, replace_models=False)
-    train_repeatedly(request, trainer, runs=1, replace_models=True)
+        train_repeatedly(request, trainer)
+    train_repeatedly(replace(request, runs=1, force=True), trainer)
     assert not (tmp_path / "run-2").exists()  # --resume would take it for a run of this training
 
 

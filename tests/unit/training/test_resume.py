@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from nmt_cli.training.checkpoints import read_facts
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.resume import Identity, check_same_run, read_saved_options, read_started_facts
+from nmt_cli.training.request import TrainRequest
+from nmt_cli.training.resume import check_same_run, read_saved_options, read_started_facts
 from nmt_cli.training.setup import build_run, plan_handover, rescale_share
 from nmt_cli.training.step import TimedSchedule, Trainer
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher
@@ -63,12 +65,20 @@ def prepare_run(
     """A run that goes on from the checkpoint in `directory`, if there is one."""
     directory.mkdir(exist_ok=True)
     (directory / "checkpoints").mkdir(exist_ok=True)
-    identity = Identity(corpus.fingerprint, SMALL, config)
-    run = build_run(corpus, directory, identity, read_facts(directory), watcher or Watcher())
+    request = TrainRequest(corpus, directory, SMALL, config, watcher or Watcher())
+    run = build_run(request, read_facts(directory))
     run.validator.validate = partial(weigh, run.validator)  # type: ignore[method-assign]
     if config.label_smoothing == 0:  # a run of which only the order of events matters
         run.trainer.update = partial(nudge, run.trainer)  # type: ignore[method-assign]
     return run
+
+
+def make_request(
+    fingerprint: str, network: ModelConfig = SMALL, training: TrainConfig = QUICK, directory: Path = Path("model")
+) -> TrainRequest:
+    """A request with a corpus of which only the fingerprint is known."""
+    corpus: Any = SimpleNamespace(fingerprint=fingerprint)
+    return TrainRequest(corpus, directory, network, training)
 
 
 def values(run: TrainingRun) -> list[np.ndarray]:
@@ -185,7 +195,7 @@ def test_a_finished_run_made_longer_goes_on_from_where_it_was(corpus: PreparedCo
     assert handover is not None
     assert (handover.step, handover.rate) == (2 * longer.batches.updates, pytest.approx(0, abs=1e-8))
     watcher = Killer(updates=3)
-    longer.watcher = watcher
+    longer.request = replace(longer.request, watcher=watcher)
     with pytest.raises(Killed):
         longer.fit()
     assert watcher.steps[0] == (3, 1)
@@ -290,8 +300,8 @@ def test_a_run_with_an_option_that_is_gone_goes_on_without_it(monkeypatch: pytes
     assert facts is not None
     facts["identity"]["training"] |= {"subword_sampling": 0.2, "sample_target": True}
     assert resume(epochs=20) == (NETWORKS[0], TrainConfig(epochs=20, batch=32))
-    identity = Identity("data", NETWORKS[0], TrainConfig(epochs=20, batch=32))
-    check_same_run(facts["identity"] | {"data": "data"}, identity, DIRECTORY)
+    request = make_request("data", NETWORKS[0], TrainConfig(epochs=20, batch=32))
+    check_same_run(facts["identity"] | {"data": "data"}, request)
 
 
 def test_what_is_typed_and_cannot_change_is_named_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -370,25 +380,25 @@ def test_more_time_continues_at_the_rate_that_the_shorter_time_had(corpus: Prepa
     ],
 )
 def test_what_was_changed_is_named(network: ModelConfig, training: TrainConfig, options: tuple[str, str]) -> None:
-    saved = Identity("f" * 64, SMALL, QUICK).to_mapping()
+    saved = make_request("f" * 64).identify()
     with pytest.raises(OptionError) as caught:
-        check_same_run(saved, Identity("f" * 64, network, training), Path("model"))
+        check_same_run(saved, make_request("f" * 64, network, training))
     assert caught.value.message == f"model/ was started with {options[0]}; now asked for: {options[1]}"
     assert options[0] in caught.value.hint
 
 
 def test_other_data_are_refused() -> None:
-    saved = Identity("a" * 64, SMALL, QUICK).to_mapping()
+    saved = make_request("a" * 64).identify()
     with pytest.raises(DataError, match="other data"):
-        check_same_run(saved, Identity("b" * 64, SMALL, QUICK), Path("model"))
+        check_same_run(saved, make_request("b" * 64))
     with pytest.raises(DataError, match="--replay was not set, and is a corpus with fingerprint cccc"):
-        check_same_run(saved, Identity("a" * 64, SMALL, QUICK, replay="c" * 64), Path("model"))
+        check_same_run(saved, make_request("a" * 64), replay="c" * 64)
 
 
 def test_a_longer_run_and_what_nothing_depends_on_are_accepted() -> None:
-    saved = Identity("a" * 64, SMALL, QUICK).to_mapping()
+    saved = make_request("a" * 64).identify()
     other = replace(QUICK, epochs=7, patience=2, checkpoint_minutes=1.0, batch=16)
-    check_same_run(saved, Identity("a" * 64, SMALL, other), Path("model"))
+    check_same_run(saved, make_request("a" * 64, training=other))
 
 
 def test_a_schedule_as_long_as_before_has_the_handover_that_it_had(corpus: PreparedCorpus) -> None:

@@ -18,7 +18,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.export import publish as publishing
 from nmt_cli.training.export.publish import Int8Check, quantise_and_check
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
@@ -77,7 +77,7 @@ def graphs_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def trained(corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """A training of two epochs, watched."""
     directory, watcher = tmp_path_factory.mktemp("trained") / "model", Recorder()
-    return Trained(directory, watcher, train(TrainingRequest(corpus, directory, SMALL, QUICK, watcher=watcher)))
+    return Trained(directory, watcher, train(TrainRequest(corpus, directory, SMALL, QUICK, watcher=watcher)))
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_every_step_and_epoch_is_told_and_the_model_is_complete(corpus: Prepared
 
 
 def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
-    train(TrainingRequest(corpus, tmp_path / "again", SMALL, QUICK))
+    train(TrainRequest(corpus, tmp_path / "again", SMALL, QUICK))
     first, second = (dict(np.load(directory / "weights.npz")) for directory in (trained.directory, tmp_path / "again"))
     assert first.keys() == second.keys()
     for weight in first:
@@ -130,9 +130,7 @@ def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, tr
 def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: PreparedCorpus, tmp_path: Path) -> None:
     recorder = Recorder()
     pairs = len(corpus.read_pairs("train"))
-    train(
-        TrainingRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, epoch_pairs=-(-pairs // 2)), watcher=recorder)
-    )
+    train(TrainRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, epoch_pairs=-(-pairs // 2)), watcher=recorder))
     assert recorder.info is not None and recorder.info.steps_per_epoch == -(-pairs // 2 // QUICK.batch)
     assert [record.epoch for record in recorder.records] == [1, 2]
 
@@ -141,7 +139,7 @@ def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: Prepare
 def test_words_that_cannot_be_swapped_are_told(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
     """In so few pairs every word is frequent."""
     recorder = Recorder(steps=1)
-    train(TrainingRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, swap_words=0.5), watcher=recorder))
+    train(TrainRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, swap_words=0.5), watcher=recorder))
     assert [warning for warning in recorder.warnings if warning.startswith("--swap-words has no effect on this corpus")]
     assert trained.watcher.warnings == []
 
@@ -157,7 +155,7 @@ def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path
             other = write_pairs(tmp_path / "other.tsv", [(f"{a} x", f"y {b}") for a, b in toy_pairs(200)])
             prepare(other, toy.directory, PrepareConfig(vocab_size=320), replace=True)
 
-    train(TrainingRequest(toy, tmp_path / "model", SMALL, replace(QUICK, epochs=1), watcher=Meddler()))
+    train(TrainRequest(toy, tmp_path / "model", SMALL, replace(QUICK, epochs=1), watcher=Meddler()))
     assert (toy.directory / "joint.spm").read_bytes() != before == (tmp_path / "model" / "joint.spm").read_bytes()
 
 
@@ -172,13 +170,13 @@ def test_the_proof_of_int8_reads_sentences_as_the_model_will(
         return quantise_and_check(corpus, directory, validator)
 
     monkeypatch.setattr(publishing, "quantise_and_check", record)
-    train(TrainingRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0)))
+    train(TrainRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, epochs=1, placeholders=0.0)))
     assert seen == [TranslationRequest(tmp_path / "model").load().copies_placeholders] == [False]
 
 
 @pytest.mark.usefixtures("quick_updates")
 def test_training_that_is_stopped_within_an_epoch_keeps_what_it_has(corpus: PreparedCorpus, tmp_path: Path) -> None:
-    report = train(TrainingRequest(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=2)))
+    report = train(TrainRequest(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=2)))
     assert [(record.steps, record.complete) for record in report.records] == [(2, False)]
     ModelDirectory.load(tmp_path / "model")
 
@@ -186,7 +184,7 @@ def test_training_that_is_stopped_within_an_epoch_keeps_what_it_has(corpus: Prep
 @pytest.mark.usefixtures("quick_updates")
 def test_training_that_is_stopped_before_its_first_step_leaves_no_model(corpus: PreparedCorpus, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        train(TrainingRequest(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=0)))
+        train(TrainRequest(corpus, tmp_path / "model", SMALL, QUICK, watcher=Recorder(steps=0)))
     assert not (tmp_path / "model" / "model.json").exists()
 
 
@@ -201,8 +199,8 @@ def test_a_resumed_training_stopped_at_once_makes_a_model_of_what_it_finds(
 
     often = replace(QUICK, checkpoint_minutes=0.0)
     with pytest.raises(ConnectionError):
-        train(TrainingRequest(corpus, tmp_path / "model", SMALL, often, watcher=Killed()))
-    report = train(TrainingRequest(corpus, tmp_path / "model", SMALL, often, watcher=Recorder(steps=0), resume=True))
+        train(TrainRequest(corpus, tmp_path / "model", SMALL, often, watcher=Killed()))
+    report = train(TrainRequest(corpus, tmp_path / "model", SMALL, often, watcher=Recorder(steps=0), resume=True))
     assert [(record.steps, record.complete) for record in report.records] == [(2, False)]
     ModelDirectory.load(tmp_path / "model")
 
@@ -218,7 +216,7 @@ def test_patience_ends_a_training_that_no_longer_improves(
 
     monkeypatch.setattr(Validator, "validate", validate)
     config = TrainConfig(epochs=5, batch=32, patience=2, mixed_precision=False)
-    report = train(TrainingRequest(corpus, tmp_path / "model", SMALL, config))
+    report = train(TrainRequest(corpus, tmp_path / "model", SMALL, config))
     assert [record.bleu for record in report.records] == [1.0, 3.0, 2.0, 2.5]
     assert [record.best for record in report.records] == [True, True, False, False]
     assert report.epochs[0] == 2

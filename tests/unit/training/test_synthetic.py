@@ -18,7 +18,7 @@ from nmt_cli.training.data.synthetic_pairs import Interrupted, count_repeats, fi
 from nmt_cli.training.deadline import TooShortError
 from nmt_cli.training.export import publish as publishing
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.synthetic import SyntheticRun, train_with_synthetic
 from nmt_cli.training.validation import Validator
@@ -83,7 +83,7 @@ def test_real_pairs_are_repeated_by_the_number_of_synthetic_ones() -> None:
 def test_a_checkpoint_of_the_replaced_model_is_none_of_the_new_training(
     with_text: PreparedCorpus, tmp_path: Path
 ) -> None:
-    request = TrainingRequest(with_text, tmp_path, NETWORK, CONFIG)
+    request = TrainRequest(with_text, tmp_path, NETWORK, CONFIG)
     state = locate_state(tmp_path)
     state.parent.mkdir()
     state.write_bytes(b"old")
@@ -94,7 +94,7 @@ def test_a_checkpoint_of_the_replaced_model_is_none_of_the_new_training(
 def test_stages_that_are_done_need_no_more_room(
     with_text: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = TrainingRequest(with_text, tmp_path, NETWORK, CONFIG)
+    request = TrainRequest(with_text, tmp_path, NETWORK, CONFIG)
     plan = make_plan(with_text, CONFIG)
     run = SyntheticRun.open(request, plan)
     for name in ("reverse", "back-translation"):
@@ -109,11 +109,11 @@ def test_stages_that_are_done_need_no_more_room(
 def test_a_time_too_short_for_a_helper_model_is_named_as_it_was_typed(
     with_text: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def train(request: TrainingRequest) -> None:
+    def train(request: TrainRequest) -> None:
         raise TooShortError(f"--time {request.training.time} is too short", hint="59 seconds")
 
     monkeypatch.setattr("nmt_cli.training.synthetic.train", train)
-    request = TrainingRequest(with_text, tmp_path, NETWORK, replace(CONFIG, time="100s"))
+    request = TrainRequest(with_text, tmp_path, NETWORK, replace(CONFIG, time="100s"))
     with pytest.raises(OptionError, match="--time 100s is too short: 25s of it are for the de -> en helper") as caught:
         train_with_synthetic(request)
     assert caught.value.hint == "59 seconds"
@@ -124,7 +124,7 @@ def test_the_model_itself_has_as_many_epochs_as_its_mixture_needs(
     with_text: PreparedCorpus, tmp_path: Path, pairs: int, epochs: int
 ) -> None:
     mixture: Any = SimpleNamespace(load_encoded=lambda split: SimpleNamespace(source=range(pairs)))
-    request = TrainingRequest(with_text, tmp_path, NETWORK, CONFIG, explicit=frozenset())
+    request = TrainRequest(with_text, tmp_path, NETWORK, CONFIG, explicit=frozenset())
     assert SyntheticRun.open(request, make_plan(with_text, CONFIG)).request_final(mixture).training.epochs == epochs
     typed = replace(request, explicit=frozenset({"epochs"}))
     assert (
@@ -138,7 +138,7 @@ def test_stages_are_interrupted_resumed_removed_and_named_in_the_card(
 ) -> None:
     directory = tmp_path / "model"
     directory.mkdir()
-    request = TrainingRequest(with_text, directory, NETWORK, CONFIG)
+    request = TrainRequest(with_text, directory, NETWORK, CONFIG)
     # 1. Stop in the first stage: nothing of it counts as done.
     with pytest.raises(Interrupted, match=r"interrupted in stage 1 of 3 \(de -> en helper model\)"):
         train_with_synthetic(replace(request, watcher=Recorder(last=1)))

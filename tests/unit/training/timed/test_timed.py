@@ -20,11 +20,11 @@ from nmt_cli.training.defaults import SMALL_NETWORK
 from nmt_cli.training.export.publish import Int8Check, WeightChoice
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.options import TrainConfig
-from nmt_cli.training.request import TrainingRequest
+from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watcher import StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import StepStatus, Validation
 from support.timed import CALIBRATION, EXPORT, SMALL, TIMED, VALIDATION, Machine
 
 
@@ -47,7 +47,7 @@ def nothing_learned(monkeypatch: pytest.MonkeyPatch) -> None:
 def only_times_matter(nothing_learned: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Updates, validations and exports that do nothing."""
 
-    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int8Check]:
+    def publish(run: TrainingRun) -> tuple[WeightChoice, Int8Check]:
         assert run.checkpoints.best is not None
         chosen = WeightChoice((run.checkpoints.best.epoch,), run.checkpoints.best.validation)
         return chosen, Int8Check(3.0, 3.0, "b", 1)
@@ -59,7 +59,7 @@ def measure_time(corpus: PreparedCorpus, directory: Path, machine: Machine, conf
     """Returns the seconds from the command to the model."""
     started_at = machine.now
     assert config.time is not None
-    train(TrainingRequest(corpus, directory, SMALL, config, watcher=machine, deadline=Deadline(300.0, machine)))
+    train(TrainRequest(corpus, directory, SMALL, config, watcher=machine, deadline=Deadline(300.0, machine)))
     return machine.now - started_at
 
 
@@ -122,9 +122,7 @@ def test_a_time_in_which_nothing_can_be_learned_is_refused(corpus: PreparedCorpu
     least = round(CALIBRATION + 1.1 * (4 * VALIDATION + EXPORT)) + 1
     with pytest.raises(OptionError, match="--time 1m is too short") as problem:
         train(
-            TrainingRequest(
-                corpus, tmp_path / "model", SMALL, config, watcher=machine, deadline=Deadline(least, machine)
-            )
+            TrainRequest(corpus, tmp_path / "model", SMALL, config, watcher=machine, deadline=Deadline(least, machine))
         )
     assert f"take {least + 1} seconds" in problem.value.hint or f"take {least} seconds" in problem.value.hint
     assert not (tmp_path / "model" / "model.json").exists()
@@ -157,9 +155,7 @@ def test_a_run_that_was_killed_goes_on_with_the_time_it_had_left(corpus: Prepare
         measure_time(corpus, directory, first, config)
     second = Machine((0, 1.0))
     second.now = 90_000.0
-    train(
-        TrainingRequest(corpus, directory, SMALL, config, watcher=second, resume=True, deadline=Deadline(300.0, second))
-    )
+    train(TrainRequest(corpus, directory, SMALL, config, watcher=second, resume=True, deadline=Deadline(300.0, second)))
     spent = (first.now - 500.0) + (second.now - 90_000.0)
     assert 270 < spent <= 302  # the last update before the kill is done again
     history = [json.loads(line) for line in (directory / "history.jsonl").read_text().splitlines()]
@@ -187,7 +183,7 @@ def test_a_run_that_had_come_to_its_end_is_published_as_it_ended(
     def validate(validator: Validator, trainer: Trainer) -> Validation:
         return Validation(1.0, 50.0, float(next(scores)), 4.0, "b", "c", "a source", "a hypothesis")
 
-    def publish(run: TrainingRun, corpus: PreparedCorpus) -> tuple[WeightChoice, Int8Check]:
+    def publish(run: TrainingRun) -> tuple[WeightChoice, Int8Check]:
         assert run.checkpoints.best is not None
         published.append((run.checkpoints.best.epoch, run.checkpoints.best.validation.bleu))
         return WeightChoice((1,), run.checkpoints.best.validation), Int8Check(3.0, 3.0, "b", 1)
@@ -201,9 +197,7 @@ def test_a_run_that_had_come_to_its_end_is_published_as_it_ended(
     except Killed:
         assert not published
     second = Machine((0, 1.0))
-    train(
-        TrainingRequest(corpus, directory, SMALL, TIMED, watcher=second, resume=True, deadline=Deadline(300.0, second))
-    )
+    train(TrainRequest(corpus, directory, SMALL, TIMED, watcher=second, resume=True, deadline=Deadline(300.0, second)))
     records = [*first.records, *second.records]
     assert published[-1] == (records[-1].epoch, records[-1].bleu)
     assert len(second.statuses) == (killed != "never")  # no update that is not needed
@@ -217,10 +211,9 @@ def test_a_real_calibration_leaves_the_run_as_it_was(
 ) -> None:
     import numpy as np
 
-    from nmt_cli.training.resume import Identity
     from nmt_cli.training.setup import build_run
 
-    run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, TIMED), None, Watcher())
+    run = build_run(TrainRequest(corpus, tmp_path, SMALL, TIMED))
     before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
     real_measures.pace(run, deadline)
     real_measures.closing(run, deadline)
@@ -235,7 +228,6 @@ def test_a_calibration_takes_no_more_than_its_share_of_the_time(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nmt_cli.training import setup as prepare
-    from nmt_cli.training.resume import Identity
     from nmt_cli.training.setup import build_run
 
     now = 0.0
@@ -246,7 +238,7 @@ def test_a_calibration_takes_no_more_than_its_share_of_the_time(
         return 10.0, 10.0
 
     config = replace(TIMED, batch=8)
-    run = build_run(corpus, tmp_path, Identity(corpus.fingerprint, SMALL, config), None, Watcher())
+    run = build_run(TrainRequest(corpus, tmp_path, SMALL, config))
     monkeypatch.setattr(Trainer, "update", update)
     monkeypatch.setattr(prepare.time, "monotonic", lambda: now)
     assert prepare.measure_update(run, limit=5.0) == 2.0
@@ -272,7 +264,7 @@ def choose_network(
     """Returns the network that is trained for five minutes with updates of so many seconds."""
     machine = Machine((0, seconds))
     deadline = Deadline(300, clock=machine)
-    request = TrainingRequest(corpus, directory, network, TIMED, machine, deadline=deadline, explicit=explicit)
+    request = TrainRequest(corpus, directory, network, TIMED, machine, deadline=deadline, explicit=explicit)
     run = setup.prepare_run(request)
     assert machine.info is not None
     assert machine.info.network == run.trainer.network.config
@@ -304,9 +296,7 @@ def test_a_run_killed_before_its_first_update_is_measured_anew(corpus: PreparedC
     assert choose_network(corpus, tmp_path, ModelConfig.from_options(), 1.0) == SMALL_DEFAULT  # and no update followed
     machine = Machine((0, 0.02))
     deadline = Deadline(300, clock=machine)
-    request = TrainingRequest(
-        corpus, tmp_path, ModelConfig.from_options(), TIMED, machine, resume=True, deadline=deadline
-    )
+    request = TrainRequest(corpus, tmp_path, ModelConfig.from_options(), TIMED, machine, resume=True, deadline=deadline)
     run = setup.prepare_run(request)
     assert run.trainer.network.config == ModelConfig.from_options()
 
