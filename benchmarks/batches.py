@@ -2,7 +2,7 @@
 
     python benchmarks/batches.py --data PREPARED
 
-With the augmentation of the defaults, and with all of it: word swaps, placeholders, typing errors, casual writing and
+With the augmentation of the defaults, and with all of it: placeholders, typing errors, casual writing and
 word dropout. Seconds are those of processors, which other work disturbs less.
 """
 
@@ -17,7 +17,6 @@ from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.options import TrainConfig
 
 EVERYTHING = {
-    "swap_words": 0.1,
     "placeholders": 0.1,
     "typing_errors": 0.1,
     "careless": 0.1,

@@ -4,8 +4,8 @@
 
 Marian's networks have random weights: they cannot end a sentence, and write as many tokens per source token as MODEL.
 They are a GRU of 256 and 512 units, a Transformer of width 256 with 3 + 3 layers, and the student of 6 + 2 layers with
-SSRU. The shortlist is made of the lexicon of `nmt train`. In turn, in one run; the start, which is the time of one
-line, is subtracted. Seconds are the processors' own.
+SSRU. The shortlist is made of a lexicon of Brown et al. (1993), model 1. In turn, in one run; the start, which is the
+time of one line, is subtracted. Seconds are the processors' own.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ import numpy as np
 from bench import NMT, Cost, make_parser, measure_command, run_in_turn, write_lines
 from sentencepiece import SentencePieceProcessor
 
-from nmt_cli.arrays.types import END
+from nmt_cli.arrays.types import END, FloatArray, IntArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.runtime.model_directory import ModelDirectory
-from nmt_cli.training.data.word_swaps import estimate_probabilities, link_all
 
 MARIAN = "pymarian==1.12.42"
 TRANSFORMER = "--type transformer --dim-emb 256 --transformer-dim-ffn 1024 --transformer-ffn-activation relu".split()
@@ -51,6 +50,8 @@ SHORTLIST = (100, 100)  # the most frequent pieces, and the likeliest of each so
 TRAINED = 64  # pairs, for random weights
 NEVER = -1e4  # the bias of the end of a sentence
 STARTS = 3  # of which the least counts
+ROUNDS = 4  # of expectation maximisation; later ones hardly change the best translation of a word
+MOST_LINKS = 10_000_000  # that are learned from; each takes 80 bytes
 PROCESSORS = attrgetter("processors")
 
 
@@ -117,6 +118,42 @@ def write_shortlist(path: Path, subwords: Sequence[SentencePieceProcessor], pair
     probabilities = estimate_probabilities(conditions, outcomes, links, target_ids, target_positions)
     rows = zip(outcomes.tolist(), conditions.tolist(), probabilities.tolist(), strict=True)
     return write_lines(path, (f"{target.id_to_piece(t)} {source.id_to_piece(s)} {p:.6f}" for t, s, p in rows))
+
+
+def link_all(source_lengths: IntArray, target_lengths: IntArray) -> tuple[IntArray, IntArray]:
+    """Links every word of a source with every word of its target; lengths are (P,).
+
+    Returns the positions (L,) of both words of each link among the words of all sentences. Only the first pairs, with
+    MOST_LINKS links at most, are linked.
+    """
+    counts = source_lengths * target_lengths  # (P,)
+    counts = np.where(np.cumsum(counts) <= MOST_LINKS, counts, 0)
+    pair = np.repeat(np.arange(len(counts)), counts)  # (L,)
+    link = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts)  # (L,), within its pair
+    starts = (np.cumsum(lengths) - lengths for lengths in (source_lengths, target_lengths))
+    source_start, target_start = (start[pair] for start in starts)
+    width = target_lengths[pair]
+    return source_start + link // width, target_start + link % width
+
+
+def estimate_probabilities(
+    conditions: IntArray, outcomes: IntArray, links: IntArray, words: IntArray, positions: IntArray
+) -> FloatArray:
+    """Estimates the probability of each word of `outcomes` (K,) as the translation of that of `conditions` (K,).
+
+    `links` (L,) is the index in K of each link, and `positions` (L,) that of the word in `words` (N,) it explains.
+    """
+    frequency = np.bincount(words) / len(words)
+    by_empty_word = frequency[words]  # (N,)
+    probabilities: FloatArray = frequency[outcomes]  # (K,)
+    for _ in range(ROUNDS):
+        # 1. Share each word among the links that may explain it, and the empty word.
+        weights = probabilities[links]  # (L,)
+        totals = by_empty_word + np.bincount(positions, weights, minlength=len(words))  # (N,)
+        expected = np.bincount(links, weights / totals[positions])  # (K,)
+        # 2. Normalise the expected counts of each condition.
+        probabilities = expected / np.bincount(conditions, expected)[conditions]
+    return probabilities
 
 
 def make_commands(marian: Marian, model: Path, beam: int, longest: float) -> dict[str, Sequence[str]]:

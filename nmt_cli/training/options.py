@@ -82,20 +82,6 @@ class TrainConfig(Settings, panel="Optimisation"):
         low=1,
         high=100,
     )
-    swap_words: float = setting(
-        0.0,
-        "Share of sentence pairs in which a rarer word replaces another, with its translation in the target.",
-        panel="Regularisation",
-        low=0,
-        high=1,
-    )
-    scheduled_sampling: float = setting(
-        0.0,
-        "Share of previous target tokens predicted by the network itself; rises from 0 to this over the run.",
-        panel="Regularisation",
-        low=0,
-        high=1,
-    )
     init_from: str | None = setting(
         None,
         "Model to start from: one of these languages for fine-tuning, or of others as a parent for a small corpus; or "

@@ -41,7 +41,6 @@ from nmt_cli.training.data.batches import (
     choose_batch_size,
     read_vocabularies,
 )
-from nmt_cli.training.data.word_swaps import RARE_WORD_SHARE
 from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
 from nmt_cli.training.defaults import choose_first_size, choose_larger_size, fit_to_corpus, is_size_open
 from nmt_cli.training.distributed import SingleProcess, count_parts, describe_devices, make_cluster, make_strategy
@@ -75,7 +74,7 @@ def prepare_run(request: TrainRequest) -> TrainingRun:
     corpus, role = request.corpus, request.role
     # 1. Choose the devices, before TensorFlow does anything else.
     strategy = make_strategy(request.training, role)
-    check_corpus(corpus, request.training)
+    check_corpus(corpus)
     # 2. Decide what is trained: the network, its settings, and the old pairs to replay.
     facts, network = read_started_facts(request.directory) if request.resume else None, request.network
     if facts is None or request.explicit is not None:  # of a checkpoint, all options come with the request
@@ -122,10 +121,7 @@ def warn_of_skipped_pairs(watcher: Watcher, replayed: Replayed | None) -> None:
 
 
 def report_start(run: TrainingRun, devices: str, *, is_resumed: bool) -> None:
-    """Reports the run to its watcher, with a warning if --swap-words finds no words to swap."""
-    if run.batches.swaps is not None and run.batches.swaps.is_empty:
-        needed = f"words that occur in at most {RARE_WORD_SHARE:.1%} of the pairs and have a reliable translation"
-        run.request.watcher.warn(f"--swap-words has no effect on this corpus: it needs {needed}")
+    """Reports the run to its watcher."""
     choice = None if is_resumed else run.request.choice
     policy = choose_policy(run.trainer.config.mixed_precision)
     run.request.watcher.report_start(describe_run(run, policy, devices, choice))
@@ -133,13 +129,11 @@ def report_start(run: TrainingRun, devices: str, *, is_resumed: bool) -> None:
         run.request.watcher.report_resume(run.checkpoints.records, run.progress.epoch, run.progress.meter.steps)
 
 
-def check_corpus(corpus: PreparedCorpus, config: TrainConfig) -> None:
-    """Raises DataError if a split has no pairs, OptionError for options that do not suit the sources."""
+def check_corpus(corpus: PreparedCorpus) -> None:
+    """Raises DataError if a split has no pairs."""
     for split in ("train", "dev"):
         if not len(corpus.load_encoded(split).source):
             raise DataError(f"{corpus.directory}/ has no {split} pairs", hint="prepare a corpus with more pairs")
-    if config.swap_words:
-        corpus.require_text("which have no words to swap", hint="omit --swap-words")
 
 
 def build_run(

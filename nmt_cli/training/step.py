@@ -22,7 +22,6 @@ import tensorflow as tf
 from keras import ops
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.types import PAD, START
 from nmt_cli.model.config import RnnConfig
 from nmt_cli.model.encoders import RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
@@ -172,10 +171,6 @@ class Schedule(keras.optimizers.schedules.LearningRateSchedule):
     def set_elapsed_share(self, share: float) -> None:
         """Sets the share of the time that has passed; a schedule that counts updates ignores it."""
 
-    def compute_elapsed_share(self, step: Any) -> Any:
-        """Returns the share of the run, 0 to 1, that has passed at `step`."""
-        return ops.minimum(ops.cast(step, "float32") / self.steps, 1.0)
-
     def compute_rate(self, step: Any) -> Any:
         """Returns the learning rate at `step` before `factor` scales it."""
         rate = self.cosine(step)
@@ -199,9 +194,6 @@ class TimedSchedule(Schedule):
 
     def compute_rate(self, step: Any) -> Any:
         return super().compute_rate(self.tick.value)
-
-    def compute_elapsed_share(self, step: Any) -> Any:
-        return super().compute_elapsed_share(self.tick.value)
 
 
 class ReplicaAdam(keras.optimizers.Adam):
@@ -366,44 +358,6 @@ class SmoothedCrossEntropy:
         return (objective, nats), compute_gradient
 
 
-# Scheduled sampling: in training, the network's own predictions replace some of the previous target tokens.
-#
-# 1. A first pass with teacher forcing, without gradient, predicts the token at each position.
-# 2. A part of the previous tokens, drawn at random, is replaced by these predictions.
-# 3. The training step (`step.py`) then learns from the mixture.
-#
-# Source: Bengio et al. (2015), "Scheduled Sampling for Sequence Prediction with Recurrent Neural Networks"; the two
-# passes are those of Mihaylova and Martins (2019), "Scheduled Sampling for Transformers". They do not depend on the
-# order of the positions, and so work with every decoder. Letters: B sentences, T target positions.
-
-
-def sample_previous_tokens(
-    network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor, share: tf.Tensor, seed: tf.Tensor
-) -> tf.Tensor:
-    """Returns `previous` (B, T) with a share (0 to 1) of its tokens replaced by the network's predictions; START stays.
-
-    The draw depends only on `seed` (2,). With a share of 0 the first pass does not run.
-    """
-    return tf.cond(share > 0, lambda: mix_predictions(network, source, previous, share, seed), lambda: previous)
-
-
-def mix_predictions(
-    network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor, share: tf.Tensor, seed: tf.Tensor
-) -> tf.Tensor:
-    """Replaces each token of `previous` (B, T), but START and padding, by its prediction with probability `share`."""
-    predicted = predict_previous_tokens(network, source, previous)
-    is_replaced = tf.random.stateless_uniform(tf.shape(previous), seed) < share
-    is_token = tf.logical_and(tf.not_equal(previous, PAD), tf.not_equal(previous, START))
-    return tf.where(tf.logical_and(is_replaced, is_token), predicted, previous)
-
-
-def predict_previous_tokens(network: Seq2Seq, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:
-    """Returns the likeliest tokens (B, T), shifted to where each would be the previous token, after a START."""
-    logits = tf.cast(network(source, previous, training=False), tf.float32) + network.output_layer.make_forbidden_bias()
-    likeliest = tf.transpose(tf.argmax(tf.stop_gradient(logits), axis=-1, output_type=previous.dtype))  # (B, T)
-    return tf.concat([tf.fill([tf.shape(likeliest)[0], 1], START), likeliest[:, :-1]], axis=1)
-
-
 IDS = tf.TensorSpec((None, None), tf.int32)
 SCALAR = tf.TensorSpec((), tf.float32)
 
@@ -420,7 +374,6 @@ class Trainer:
 
     def __init__(self, network: Seq2Seq, schedule: Schedule, config: TrainConfig, parts: int = 1) -> None:
         self.network = network
-        self.schedule = schedule
         self.parts = parts
         self.optimizer = make_optimizer(config, schedule)
         self.config = config
@@ -497,29 +450,16 @@ class Trainer:
         """Returns the gradients of the trainable weights, and the nats, of the rows of this replica."""
         # 1. Split the rows into parts, one for each core.
         parts = list(zip(*map(self.split_batch, (source, previous, target)), strict=True))
-        # 2. With scheduled sampling, replace some previous tokens by the network's own predictions.
-        if self.config.scheduled_sampling:
-            parts = [
-                (source, self.sample_previous_tokens(source, previous), target) for source, previous, target in parts
-            ]
-        # 3. Compute the losses. No part depends on another, so TensorFlow runs them in parallel.
+        # 2. Compute the losses. No part depends on another, so TensorFlow runs them in parallel.
         with tf.GradientTape() as tape:
             losses = [
                 compute_teacher_forced_loss(self.network, *part, smoothing=self.config.label_smoothing)
                 for part in parts
             ]
             objective = tf.add_n([loss.objective for loss in losses]) / tokens
-        # 4. Differentiate. The gradient of the embeddings is sparse; only a dense one can be clipped with the others.
+        # 3. Differentiate. The gradient of the embeddings is sparse; only a dense one can be clipped with the others.
         gradients = tape.gradient(objective, [variable.value for variable in self.variables])
         return [tf.convert_to_tensor(gradient) for gradient in gradients], tf.add_n([loss.nats for loss in losses])
-
-    def sample_previous_tokens(self, source: tf.Tensor, previous: tf.Tensor) -> tf.Tensor:
-        """Applies scheduled sampling with a share that rises linearly from 0: the linear decay of Bengio et al."""
-        updates = tf.cast(self.optimizer.iterations.value, tf.int32)
-        share = self.config.scheduled_sampling * self.schedule.compute_elapsed_share(updates)
-        seed = self.config.seed % 2**31 + updates  # fits into a signed number of 32 bits
-        seed = tf.stack([seed, tf.reduce_sum(previous)])  # differs between the batches of an update
-        return sample_previous_tokens(self.network, source, previous, share, seed)
 
     def split_batch(self, rows: tf.Tensor) -> list[tf.Tensor]:
         """Returns this replica's parts of the B rows: each of the n parts of all replicas gets every n-th row.

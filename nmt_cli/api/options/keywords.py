@@ -201,8 +201,6 @@ class TrainKeywords(TypedDict, total=False):
     word_dropout: float
     tag_dropout: float
     sampling_temperature: float
-    swap_words: float
-    scheduled_sampling: float
     init_from: Text | None
     replay: Text | None
     replay_share: float

@@ -23,15 +23,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.arrays.rows import Ragged, pad_ragged
+from nmt_cli.arrays.rows import Ragged
 from nmt_cli.arrays.types import END, PAD, START, UNKNOWN, IntArray, SourceArray
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
-from nmt_cli.corpus.dataset import EncodedSplit
 from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.text.symbols import BLANK, PLACEHOLDERS, SPECIALS
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.training.data.word_swaps import WordSwaps
 from nmt_cli.training.options import TrainConfig
 
 TYPING_ERRORS = 0.05  # share of the letters of a sentence with typing errors
@@ -148,8 +146,6 @@ def append_word(text: str, word: str) -> str:
 
 
 UNREADABLE = "\ufdd1"  # stands for an unknown token in a decoded text; no character, so it is encoded as unknown again
-PAIRS_FOR_SWAPS = 200_000  # more pairs take more memory and hardly change what is learned
-ROWS_PER_CHUNK = 10_000
 
 
 class TextRewrite(NamedTuple):
@@ -162,15 +158,11 @@ class TextRewrite(NamedTuple):
     rewrite: Callable[[str, str, np.random.Generator], SentencePair]
 
 
-def make_rewrites(config: TrainConfig, swaps: WordSwaps | None) -> tuple[TextRewrite, ...]:
-    """Returns the text rewrites of a training, in order of application.
-
-    Word swaps are included only if they were learned, which takes time, and typing errors only if requested.
-    """
-    swapping = [] if swaps is None else [TextRewrite(config.swap_words, swaps.swap_words)]
+def make_rewrites(config: TrainConfig) -> tuple[TextRewrite, ...]:
+    """Returns the text rewrites of a training, in order of application; typing errors only if requested."""
     mistyping = [TextRewrite(config.typing_errors, mistype_source)] if config.typing_errors else []
     placeholders = TextRewrite(config.placeholders, insert_placeholders)
-    return (*swapping, placeholders, *mistyping, TextRewrite(config.careless, write_source_casually))
+    return (placeholders, *mistyping, TextRewrite(config.careless, write_source_casually))
 
 
 class TextSide(NamedTuple):
@@ -308,14 +300,3 @@ def replace_rows(array: IntArray, rows: IntArray, changed: ChangedRows, tag_ids:
     new[np.arange(len(new)), tags + sizes] = END
     replaced[new_rows] = new
     return replaced
-
-
-def learn_word_swaps(split: EncodedSplit, source_tokenizer: Tokenizer, target_tokenizer: Tokenizer) -> WordSwaps:
-    """Learns word swaps from all pairs of a split, or from many pairs spread evenly over it."""
-    count = len(split.target)
-    rows = np.linspace(0, count, min(count, PAIRS_FOR_SWAPS), endpoint=False).astype(np.int64)
-    sources, targets = list[str](), list[str]()
-    for chunk in np.array_split(rows, -(-len(rows) // ROWS_PER_CHUNK)):
-        sources += source_tokenizer.decode_all(split.source.pad_rows(chunk).tolist())
-        targets += target_tokenizer.decode_all(pad_ragged(split.target, chunk).tolist())
-    return WordSwaps(sources, targets)

@@ -39,7 +39,7 @@ from nmt_cli.corpus.pairs import number_languages
 from nmt_cli.model.config import Vocabularies
 from nmt_cli.sources.source import Sentences
 from nmt_cli.text.normalise import make_sentence_key
-from nmt_cli.training.data.augmentation import Augmentation, learn_word_swaps, make_rewrites
+from nmt_cli.training.data.augmentation import Augmentation, make_rewrites
 from nmt_cli.training.options import TrainConfig
 
 
@@ -190,9 +190,6 @@ AheadItem = TypeVar("AheadItem")
 # Batches of longer sentences have fewer of them: 128 sentences of 100 tokens took 3.5 GB with a vocabulary of 8,000,
 # and their gradient says as much as that of a third of them.
 LONG_SENTENCE = 32  # tokens
-# Where the lengths of both sides change, more rows are sorted together: with word swaps 2 % of the cells are padding,
-# 8 % with the usual shape.
-BOTH_SIDES_VARY = PoolShape(batches_of_group=64, groups_of_pool=8)
 
 
 def read_vocabularies(corpus: PreparedCorpus) -> Vocabularies:
@@ -271,13 +268,10 @@ class TrainingBatches:
             [] if tokenizer is None else list(tokenizer.control_ids.values())
             for tokenizer in (subwords, corpus.target_tokenizer)
         ]
-        self.swaps = None
-        if config.swap_words:
-            self.swaps = learn_word_swaps(self.split, corpus.source_tokenizer, corpus.target_tokenizer)
         self.augmentation = Augmentation(
             source_tokenizer=corpus.source.subwords,
             target_tokenizer=corpus.target_tokenizer,
-            rewrites=self.split.source.select_rewrites(make_rewrites(config, self.swaps)),
+            rewrites=self.split.source.select_rewrites(make_rewrites(config)),
         )
         # The batches of the first epoch; with a part of the pairs, or a replay, other epochs may have one more or less.
         self.steps = self.count_steps(self.size)
@@ -342,7 +336,7 @@ class TrainingBatches:
     @property
     def shape(self) -> PoolShape:
         """The amount of data augmented together."""
-        return self.split.source.limit_pools(PoolShape() if self.swaps is None else BOTH_SIDES_VARY)
+        return self.split.source.limit_pools(PoolShape())
 
     def measure_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Returns the lengths of these rows on both sides, by which they are batched."""

@@ -136,15 +136,6 @@ def test_a_part_of_the_pairs_is_an_epoch_where_that_is_asked_for(corpus: Prepare
 
 
 @pytest.mark.usefixtures("quick_updates")
-def test_words_that_cannot_be_swapped_are_told(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
-    """In so few pairs every word is frequent."""
-    recorder = Recorder(steps=1)
-    train(TrainRequest(corpus, tmp_path / "model", SMALL, replace(QUICK, swap_words=0.5), watcher=recorder))
-    assert [warning for warning in recorder.warnings if warning.startswith("--swap-words has no effect on this corpus")]
-    assert trained.watcher.warnings == []
-
-
-@pytest.mark.usefixtures("quick_updates")
 def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path) -> None:
     """The subwords that the model gets, and the sentences that int8 is measured on, are those of the beginning."""
     toy = prepare_toy(tmp_path, 300)

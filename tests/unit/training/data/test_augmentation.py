@@ -32,7 +32,6 @@ from nmt_cli.training.data.augmentation import (
     write_source_casually,
 )
 from nmt_cli.training.data.batches import Batch, TrainingBatches, make_batch, shift_right
-from nmt_cli.training.data.word_swaps import WordSwaps
 from nmt_cli.training.options import TrainConfig
 from support.corpora import prepare_tagged
 from support.final_marks import ENDED
@@ -45,7 +44,6 @@ EVERYTHING = TrainConfig(
     batch=8,
     careless=0.5,
     placeholders=0.5,
-    swap_words=0.5,
     word_dropout=0.1,
 )
 OFF = TrainConfig(batch=8, careless=0.0, placeholders=0.0)
@@ -212,12 +210,6 @@ ends = st.sampled_from(["", ".", "?!", " .", "。"])
 texts = st.tuples(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), ends).map("".join)
 
 
-@pytest.fixture(scope="module")
-def swaps() -> WordSwaps:
-    pairs = toy_pairs(300)
-    return WordSwaps([source for source, _ in pairs], [target for _, target in pairs])
-
-
 def find_placeholders(text: str) -> Counter[str]:
     return Counter(re.findall(r"⟦\d⟧", text))
 
@@ -228,12 +220,12 @@ def find_placeholders(text: str) -> Counter[str]:
     seed=st.integers(0, 2**32),
 )
 def test_each_rewrite_keeps_pairs_aligned(
-    swaps: WordSwaps, texts_of_pairs: list[tuple[str, str]], toys: list[tuple[str, str]], seed: int
+    texts_of_pairs: list[tuple[str, str]], toys: list[tuple[str, str]], seed: int
 ) -> None:
     """Each pair has a number on both sides, which no rewrite takes for a word that it knows."""
     numbered = enumerate([*texts_of_pairs, *toys])
     pairs = [SentencePair(f"no{number}x {source}", f"no{number}x {target}") for number, (source, target) in numbered]
-    rewrites = make_rewrites(TrainConfig(careless=1.0, placeholders=1.0, swap_words=1.0), swaps)
+    rewrites = make_rewrites(TrainConfig(careless=1.0, placeholders=1.0))
     for _, rewrite in rewrites:
         generator = np.random.default_rng(seed)
         rewritten = [rewrite(source, target, generator) for source, target in pairs]
