@@ -284,8 +284,8 @@ def test_a_source_of_marks_alone_stays_as_it_is() -> None:
 
 def test_only_what_is_asked_for_draws_random_numbers() -> None:
     config = TrainConfig(placeholders=0.1)
-    assert [share for share, _ in make_rewrites(config, None)] == [0.1, 0.3]
-    assert [share for share, _ in make_rewrites(replace(config, typing_errors=0.2), None)] == [0.1, 0.2, 0.3]
+    assert [share for share, _ in make_rewrites(config)] == [0.1, 0.3]
+    assert [share for share, _ in make_rewrites(replace(config, typing_errors=0.2))] == [0.1, 0.2, 0.3]
 
 
 def test_about_one_letter_in_twenty_is_mistyped() -> None:
