@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.config import DocumentConfig
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText
 from nmt_cli.documents.marks import InlineItem
@@ -17,13 +15,12 @@ from nmt_cli.documents.xml import (
     decode_xml,
     escape_xml,
     make_text_item,
-    read_attribute,
-    read_node,
+    parse_node,
     refuse_part,
     set_attribute,
-    strip_prefix,
 )
-from nmt_cli.formats.xml import MarkupToken, scan_xml
+from nmt_cli.formats.exchange import TmxReader, XliffReader, find_variants, is_unfinished, read_languages, read_variants
+from nmt_cli.formats.xml import CutUnit, MarkupToken, XmlUnit, cut_units
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 from nmt_cli.text.words import has_word
 from nmt_cli.text.wrapping import shorten_text
@@ -33,39 +30,34 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
+def cut_document(
+    source: DocumentSource, text: str, unit_names: frozenset[str], tag_names: frozenset[str] = frozenset()
+) -> Iterator[CutUnit]:
+    """Yields the units of a document. Raises DataError for one that is too long."""
+    try:
+        yield from cut_units(text, unit_names, tag_names)
+    except ValueError as error:
+        refuse_part(source.name, str(error), "divide the document")
+
+
 # An XLIFF unit, and how its target is written: segments, inline codes, states.
 
 
 PAIRED_CODES = frozenset({"g", "pc", "mrk"})
 CODE_ELEMENTS = frozenset({"x", "ph", "it"})  # stand for a word, if they show one
-UNFINISHED = frozenset({"new", "needs-translation", "initial"})
 NEEDS_REVIEW = "units marked for review, because a check failed or the place of a tag is a guess"
-
-
-@dataclass
-class XliffScope:
-    """The attributes inherited from the elements around a unit."""
-
-    version: str = ""
-    languages: tuple[str, str] = ("", "")
-    kept: list[bool] = field(default_factory=list)  # of each open element, whether it is not to be translated
-    data: dict[str, str] = field(default_factory=dict)  # of XLIFF 2: the code of the unit's inline elements, by id
-
-    @property
-    def is_second(self) -> bool:
-        return self.version.startswith("2")
 
 
 class TargetBuilder:
     """Writes a unit with its translation."""
 
-    def __init__(
-        self, node: XmlNode, scope: XliffScope, notes: Counter[str], config: DocumentConfig, *, reads_back: bool = False
-    ) -> None:
+    def __init__(self, node: XmlNode, document: XliffDocument, *, is_second: bool, is_unfinished: bool) -> None:
+        config, reads_back = document.source.config, document.source.reads_back
         self.node = node
-        self.is_second = scope.is_second
-        self.data = scope.data
-        self.notes = notes
+        self.is_second = is_second
+        self.is_unfinished = is_unfinished
+        self.data = document.data
+        self.notes = document.notes
         self.reviews_all = config.fuzzy
         self.target = node.find("target")
         self.source = node.find("source")
@@ -89,9 +81,7 @@ class TargetBuilder:
             return True
         if self.segmented is not None and find_segments(self.segmented):
             return any(mark.read("mid") not in self.existing for mark in find_segments(self.segmented))
-        state = (self.node if self.is_second else self.target).read("state")
-        is_copy = self.source is not None and self.target.content == self.source.content
-        return is_copy and state in UNFINISHED
+        return self.is_unfinished and self.source is not None and self.target.content == self.source.content
 
     def read_parts(self, model: XmlNode) -> Iterator[str | Paragraph]:
         """Yields the parts of the target: paragraphs, and the text between segments."""
@@ -244,6 +234,7 @@ def shows_word(node: XmlNode, data: Mapping[str, str]) -> bool:
 
 
 LONGEST_LIST = 60  # characters of the languages of a file, as they are shown
+SEVERAL_SOURCES = "units with several variants in the language that is translated, of which one was"
 HALVES = {"bpt": "open", "ept": "close"}  # of a pair of codes, which have the same number
 
 
@@ -256,12 +247,10 @@ class TmxDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_xml(self.source)
         yield make_verbatim_unit(decoded.mark)
-        tokens = scan_xml(decoded.text)
-        for token in tokens:
-            if token.kind == "open" and strip_prefix(token.name) == "tu":
-                yield self.make_unit(read_node(tokens, token), decoded)
-            else:
-                yield make_verbatim_unit(decoded.encode(token.raw))
+        for before, unit, raw in cut_document(self.source, decoded.text, TmxReader.unit_names):
+            yield make_verbatim_unit(decoded.encode(before))
+            if unit is not None:
+                yield self.make_unit(unit, raw, decoded)
         if self.languages and not self.has_source:
             languages = shorten_text(", ".join(self.languages), LONGEST_LIST)
             refuse_part(
@@ -271,19 +260,26 @@ class TmxDocument(Document):
                 "name another --model",
             )
 
-    def make_unit(self, node: XmlNode, decoded: DecodedText) -> TranslationUnit:
+    def make_unit(self, unit: XmlUnit, raw: str, decoded: DecodedText) -> TranslationUnit:
         """Returns a unit with its variant in the target language; verbatim if that is there, or has no source."""
-        source = self.find_variant(node, self.source.source_language)
-        target = self.find_variant(node, self.source.target_language)
-        segment = source and source.find("seg")
-        self.has_source |= source is not None
-        is_done = (
-            target is not None
-            and target.text.strip()
-            and not (self.source.config.retranslate or self.source.reads_back)
+        variants = read_variants(unit.element)
+        codes = tuple([code for code, _ in variants])
+        self.languages |= dict.fromkeys(codes)
+        sources, targets = (
+            find_variants(codes, language, has_same_primary_tag)
+            for language in (self.source.source_language, self.source.target_language)
         )
-        if source is None or segment is None or is_done:
-            return make_verbatim_unit(decoded.encode(node.raw))
+        self.has_source |= bool(sources)
+        self.notes += Counter({SEVERAL_SOURCES: int(len(sources) > 1)})
+        keeps = not (self.source.config.retranslate or self.source.reads_back)
+        if not sources or (keeps and targets and variants[targets[0]][1].strip()):
+            return make_verbatim_unit(decoded.encode(raw))
+        node = parse_node(raw)
+        nodes = [child for child in node.elements if child.name == "tuv"]
+        source, target = nodes[sources[0]], nodes[targets[0]] if targets else None
+        segment = source.find("seg")
+        if segment is None:
+            return make_verbatim_unit(decoded.encode(raw))
         paragraph = Paragraph(list(read_segment(segment.children)), escape_xml)
         written = target.find("seg") if self.source.reads_back and target is not None else None
         held = paragraph if written is None else Paragraph(list(read_segment(written.children)), escape_xml)
@@ -292,16 +288,7 @@ class TmxDocument(Document):
             text = paragraph.write(map(drop_doubt_mark, translations), self.notes)
             return decoded.encode(self.write_variant(node, source, target, text))
 
-        return TranslationUnit(paragraph.texts, write_unit, raw=decoded.encode(node.raw), content=held.content)
-
-    def find_variant(self, node: XmlNode, language: str) -> XmlNode | None:
-        """Returns the first variant in a language; regional varieties count as one."""
-        for variant in node.elements:
-            if variant.name == "tuv":
-                self.languages[variant.read("lang")] = None
-                if has_same_primary_tag(variant.read("lang"), language):
-                    return variant
-        return None
+        return TranslationUnit(paragraph.texts, write_unit, raw=decoded.encode(raw), content=held.content)
 
     def write_variant(self, node: XmlNode, source: XmlNode, target: XmlNode | None, text: str) -> str:
         """Returns a unit with `text` in the target language, in place of an empty variant or behind the source."""
@@ -347,79 +334,60 @@ def read_segment(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineIt
 # `translated` or, if a check failed or a position was guessed, one that asks for review.
 
 
+PARTS_OF_UNITS = XliffReader.unit_names | {"originalData"}
+TAGS_AROUND = frozenset({"xliff", "file", "unit"})
+KEPT_AROUND = frozenset({"bin-unit", "alt-trans", "reference", "note", "notes", "skl", "seg-defs"})  # with all inside
 OTHER_LANGUAGES = "units left as they are, in a <file> of other languages"
 
 
 class XliffDocument(Document):
     def __init__(self, source: DocumentSource) -> None:
         super().__init__(source)
-        self.scope = XliffScope()
+        self.languages = ("", "")  # of the <file>
+        self.data: dict[str, str] = {}  # of XLIFF 2: the code of the unit's inline elements, by id
         self.has_files = False  # whether any <file> has the languages of the model
         self.others: list[tuple[str, str]] = []
 
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_xml(self.source)
         yield make_verbatim_unit(decoded.mark)
-        tokens = scan_xml(decoded.text)
         seen: list[str] = []  # what stands before the next unit
-        for token in tokens:
-            name = strip_prefix(token.name)
-            if token.kind in ("open", "empty") and name in ("trans-unit", "segment"):
-                node = read_node(tokens, token)
-                unit = self.make_unit(node, decoded)
-                if unit is not None:
-                    yield make_verbatim_unit(decoded.encode("".join(seen)))
-                    yield unit
-                    seen = []
-                else:
-                    seen.append(node.raw)
+        for before, unit, raw in cut_document(self.source, decoded.text, PARTS_OF_UNITS, TAGS_AROUND):
+            seen.append(before)
+            if unit is None or unit.element.tag not in XliffReader.unit_names:
+                seen.append("" if unit is None else self.read_outer(unit, raw))
+            elif (translated := self.make_unit(unit, raw, decoded)) is not None:
+                yield make_verbatim_unit(decoded.encode("".join(seen)))
+                yield translated
+                seen = []
             else:
-                seen.append(self.read_token(token, name, tokens))
+                seen.append(raw)
         yield make_verbatim_unit(decoded.encode("".join(seen)))
         self.check_languages()
 
-    def read_token(self, token: MarkupToken, name: str, tokens: Iterator[MarkupToken]) -> str:
-        """Reads a token outside of units, and returns its output."""
-        if token.kind == "close":
-            self.scope.kept.pop()
-        elif token.kind == "open":
-            if name in ("originalData", "seg-defs", "note", "notes", "skl", "reference", "alt-trans", "bin-unit"):
-                node = read_node(tokens, token)
-                if name == "originalData":
-                    self.scope.data = {data.read("id"): data.text for data in node.elements}
-                return node.raw
-            outside = bool(self.scope.kept and self.scope.kept[-1])
-            translate = read_attribute(token.raw, "translate")
-            self.scope.kept.append(translate == "no" or (outside and translate != "yes"))
-            if name == "xliff":
-                self.scope.version = read_attribute(token.raw, "version")
-                return self.read_languages(token.raw, "srcLang", "trgLang") if self.scope.is_second else token.raw
-            if name == "file" and not self.scope.is_second:
-                return self.read_languages(token.raw, "source-language", "target-language")
-            if name == "unit":
-                self.scope.data = {}
-        return token.raw
-
-    def read_languages(self, tag: str, source: str, target: str) -> str:
-        """Records the languages of a file, and returns its tag with the target language added if missing."""
-        self.scope.languages = (read_attribute(tag, source), read_attribute(tag, target))
-        if self.is_ours():
+    def read_outer(self, unit: XmlUnit, raw: str) -> str:
+        """Reads what surrounds units, and returns its output: with the target language of a file if it is missing."""
+        name, version = unit.element.tag, unit.context.get("xliff", {}).get("version", "")
+        if name in ("unit", "originalData"):
+            nodes = parse_node(raw).elements if name == "originalData" else []
+            self.data = {data.read("id"): data.text for data in nodes}
+        elif (name == "xliff") == version.startswith("2"):
+            self.languages = read_languages(unit.context)
+            if not self.is_ours():
+                self.others.append(self.languages)
+                return raw
             self.has_files = True
-        else:
-            self.others.append(self.scope.languages)
-        language = find_language_tag(self.source.target_language)
-        return (
-            tag
-            if self.scope.languages[1] or not (language and self.is_ours())
-            else set_attribute(tag, target, language)
-        )
+            language = find_language_tag(self.source.target_language)
+            attribute = "trgLang" if name == "xliff" else "target-language"
+            return raw if self.languages[1] or not language else set_attribute(raw, attribute, language)
+        return raw
 
     def is_ours(self) -> bool:
         """Whether the languages of the file match the model's, as far as both are known."""
         models = (self.source.source_language, self.source.target_language)
         return all(
             not (find_language_tag(model) and find_language_tag(code)) or has_same_primary_tag(model, code)
-            for model, code in zip(models, self.scope.languages, strict=True)
+            for model, code in zip(models, self.languages, strict=True)
         )
 
     def check_languages(self) -> None:
@@ -435,15 +403,20 @@ class XliffDocument(Document):
                 "name another --model, or correct the languages in the file",
             )
 
-    def make_unit(self, node: XmlNode, decoded: DecodedText) -> TranslationUnit | None:
+    def make_unit(self, unit: XmlUnit, raw: str, decoded: DecodedText) -> TranslationUnit | None:
         """Returns the unit of a trans-unit or segment; None if it is kept."""
+        if any(name in KEPT_AROUND for name, _ in unit.outer):
+            return None
         if not self.is_ours():
             self.notes[OTHER_LANGUAGES] += 1
             return None
-        translate = node.read("translate")
-        if translate == "no" or (self.scope.kept and self.scope.kept[-1] and translate != "yes"):
+        around = [unit.element.attrib, *(attributes for _, attributes in reversed(unit.outer))]
+        nearest = (attributes.get("translate") for attributes in around)
+        if next((value for value in nearest if value in ("yes", "no")), "yes") == "no":
             return None
-        builder = TargetBuilder(node, self.scope, self.notes, self.source.config, reads_back=self.source.reads_back)
+        is_second = unit.context.get("xliff", {}).get("version", "").startswith("2")
+        unfinished = is_unfinished(unit.element, unit.element.find("target"))
+        builder = TargetBuilder(parse_node(raw), self, is_second=is_second, is_unfinished=unfinished)
         if not builder.texts and not self.source.reads_back:
             return None
 
@@ -452,4 +425,4 @@ class XliffDocument(Document):
 
         held = builder.target if self.source.reads_back else builder.segmented or builder.source
         content = None if held is None or builder.existing else builder.make_paragraph(held.children).content
-        return TranslationUnit(builder.texts, write_unit, raw=decoded.encode(node.raw), content=content)
+        return TranslationUnit(builder.texts, write_unit, raw=decoded.encode(raw), content=content)

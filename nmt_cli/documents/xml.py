@@ -13,7 +13,7 @@ from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks import InlineItem, TextSyntax, Wrapper, read_spelled_text
 from nmt_cli.errors import DataError
-from nmt_cli.formats.xml import MarkupToken, TokenKind, check_xml
+from nmt_cli.formats.xml import MarkupToken, TokenKind, check_xml, scan_xml
 from nmt_cli.text.words import remember_by_word
 
 # Scans HTML and XML into tokens whose concatenation is the text, byte for byte.
@@ -241,6 +241,12 @@ def read_node(tokens: Iterator[MarkupToken], token: MarkupToken) -> XmlNode:
         else:
             stack[-1][1].append(following)
     raise ValueError("the element is not closed")  # expat has seen that all are
+
+
+def parse_node(raw: str) -> XmlNode:
+    """Returns the tree of an element."""
+    tokens = scan_xml(raw)
+    return read_node(tokens, next(tokens))
 
 
 def decode_xml(source: DocumentSource, *, with_entities: bool = False) -> DecodedText:

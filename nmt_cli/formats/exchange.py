@@ -1,10 +1,21 @@
-"""XML formats of pairs: TMX and XLIFF."""
+"""Units of what translators exchange: TMX and XLIFF 1.2 and 2.
+
+    <tu><tuv xml:lang="en-GB"><seg>a<ph/></seg></tuv>      variants en-GB "a", en-US "b", de "c"; of "en-US" the second
+    <tuv xml:lang="en-US"><seg>b</seg></tuv>                is read, of "eng" the first; the other is counted
+    <tuv xml:lang="de"><seg>c</seg></tuv></tu>
+
+    <target state="needs-translation">a</target>            unfinished: no pair for training; a document translates it
+                                                            if it is a copy of its source, and else keeps it
+
+Documents ask the same functions which variant and which state a unit has, and write it back (`documents/exchange.py`).
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NoReturn
 from xml.etree.ElementTree import Element
 
@@ -120,9 +131,8 @@ class TmxReader(XmlReader):
     def read_rows(self) -> Iterator[Row]:
         self.codes: dict[str, None] = {}  # in the order of their first units
         self.further = 0
-        self.indices: dict[tuple[tuple[str, ...], str], list[int]] = {}  # of the variants in a language, by their codes
         has_pairs = False
-        for line, unit, context in self.read_units():
+        for line, unit, context, *_ in self.read_units():
             variants = read_variants(unit)
             self.note_codes(code for code, _ in variants)
             if self.languages is None:
@@ -171,25 +181,25 @@ class TmxReader(XmlReader):
 
     def choose_variant(self, variants: Variants, language: str) -> str | None:
         """Returns the text in a language, preferably in that exact variety, or None. Counts the unused variants."""
-        codes = tuple([code for code, _ in variants])
-        if (codes, language) not in self.indices:
-            self.indices[codes, language] = self.find_variants(codes, language)
-        indices = self.indices[codes, language]
+        is_asked = language in (self.options.source_language, self.options.target_language)
+        indices = find_variants(
+            tuple([code for code, _ in variants]), language, is_same_variety if is_asked else is_same_language
+        )
         self.further += max(0, len(indices) - 1)
         return variants[indices[0]][1] if indices else None
-
-    def find_variants(self, codes: Sequence[str], language: str) -> list[int]:
-        """Returns the indices of the variants in a language, the one to read first."""
-        is_asked = language in (self.options.source_language, self.options.target_language)
-        match = is_same_variety if is_asked else is_same_language
-        indices = [index for index, code in enumerate(codes) if match(code, language)]
-        return sorted(indices, key=lambda index: codes[index] != language)
 
     def refuse_languages(self) -> NoReturn:
         raise DataError(
             f"{self.file.name} has the languages {', '.join(self.codes) or '(none)'}",
             hint="choose two with --source-language and --target-language",
         )
+
+
+@lru_cache(4096)
+def find_variants(codes: tuple[str, ...], language: str, match: Callable[[str, str], bool]) -> list[int]:
+    """Returns the indices of the variants in a language, the one to read first: the same tag, then the same script."""
+    indices = [index for index, code in enumerate(codes) if match(code, language)]
+    return sorted(indices, key=lambda index: (codes[index] != language, not is_same_language(codes[index], language)))
 
 
 def read_variants(unit: Element) -> Variants:
@@ -222,9 +232,9 @@ class XliffReader(XmlReader):
 
     def read_rows(self) -> Iterator[Row]:
         left_out: Counter[Languages] = Counter()
-        for line, unit, context in self.read_units():
+        for line, unit, context, *_ in self.read_units():
             languages = read_languages(context)
-            if languages is not None and not self.accept_languages(languages):
+            if all(languages) and not self.accept_languages(languages):
                 left_out[languages] += 1
                 continue
             yield from read_segments(line, unit)
@@ -256,12 +266,11 @@ class XliffReader(XmlReader):
         )
 
 
-def read_languages(context: Mapping[str, Mapping[str, str]]) -> Languages | None:
-    """Returns the languages of the <file> (1.2) or root (2) that contains a unit."""
+def read_languages(context: Mapping[str, Mapping[str, str]]) -> Languages:
+    """Returns the languages of the <file> (1.2) or root (2) that contains a unit; empty ones are not declared."""
     attributes = {**context.get("xliff", {}), **context.get("file", {})}
-    source = attributes.get("source-language", attributes.get("srcLang"))
-    target = attributes.get("target-language", attributes.get("trgLang"))
-    return (source, target) if source and target else None
+    source = attributes.get("source-language", attributes.get("srcLang", ""))
+    return source, attributes.get("target-language", attributes.get("trgLang", ""))
 
 
 def read_segments(line: int, unit: Element) -> Iterator[Row]:

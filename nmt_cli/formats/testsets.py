@@ -123,7 +123,7 @@ class WmtReader(XmlReader):
     unit_names = frozenset({"doc"})
 
     def read_rows(self) -> Iterator[Row]:
-        for line, document, _ in self.read_units():
+        for line, document, *_ in self.read_units():
             source = document.find("src")
             sources = read_sides(source)
             for reference in document.iterfind("ref"):

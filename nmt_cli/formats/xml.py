@@ -1,7 +1,8 @@
 """The one engine for XML, of pairs and of documents: expat, behind one guard, one set of limits and one mending.
 
-Pairs are read from a stream, a unit at a time (`UnitCollector`); documents as tokens that are written back byte for
-byte (`scan_xml`), cut where expat says that each begins:
+Units, such as those of a translation memory, are read from a stream, one at a time (`UnitCollector`), and from a
+document with their places (`cut_units`). What is written back byte for byte becomes tokens (`scan_xml`), cut where
+expat says that each begins:
 
     text      <tu id="1"><seg>a &amp; b<ph/></seg></tu>
     tokens    open `<tu id="1">`, open `<seg>`, text `a &amp; b`, empty `<ph/>`, close `</seg>`, close `</tu>`
@@ -22,6 +23,8 @@ MAXIMUM_DEPTH = 200  # of nested elements, or of nested values of a document
 MAXIMUM_UNIT = 1 << 22  # bytes, and characters
 LONGEST_ENTITY = 1000  # characters: the name of a product or a notice
 FIRST_CHUNK = 1 << 16  # characters of a text that become tokens at a time
+
+TAG = re.compile(rb"<(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>")
 
 XmlError = expat.ExpatError
 TokenKind = Literal["text", "open", "close", "empty", "other"]
@@ -172,24 +175,31 @@ def scan_xml(text: str) -> Iterator[MarkupToken]:
 
 
 class XmlUnit(NamedTuple):
-    """A unit, its first line number, and the attributes of the last element of each name before it."""
+    """A unit, and where it stands."""
 
-    line: int
+    line: int  # its first
     element: Element
-    context: Mapping[str, Mapping[str, str]]
+    context: Mapping[str, Mapping[str, str]]  # the attributes of the last element of each name before it
+    outer: tuple[tuple[str, Mapping[str, str]], ...]  # the elements around it, with their attributes
+    start: int  # in bytes
+    end: int  # where its end tag begins; if it has none, its start
 
 
 class UnitCollector(XmlGuard):
     """Collects whole elements named in `unit_names`, with their line numbers, from a stream that is fed to it."""
 
-    def __init__(self, unit_names: frozenset[str], encoding: str | None = None) -> None:
+    def __init__(
+        self, unit_names: frozenset[str], encoding: str | None = None, tag_names: frozenset[str] = frozenset()
+    ) -> None:
         super().__init__()
         self.unit_names = unit_names
+        self.tag_names = tag_names  # of elements whose start tags are units
+        self.outer: list[tuple[str, Mapping[str, str]]] = []
         self.root = ""
         self.attributes: dict[str, dict[str, str]] = {}  # of the last element of each name outside units
         self.units: list[XmlUnit] = []
         self.context: Mapping[str, Mapping[str, str]] = {}
-        self.inside = self.size = self.line = 0
+        self.inside = self.size = self.line = self.start = 0
         self.builder = TreeBuilder()
         self.bytes_fed = 0
         self.parser = make_parser(self, encoding)
@@ -212,12 +222,23 @@ class UnitCollector(XmlGuard):
         super().enter(tag, attributes)
         if not self.inside and name not in self.unit_names:
             self.attributes[name if len(self.attributes) < MAXIMUM_DEPTH else ""] = attributes
+            if name in self.tag_names:
+                self.begin_unit()
+                self.units.append(self.make_unit(Element(name, attributes), self.start))
+            self.outer.append((name, attributes))
             return
         if not self.inside:
-            self.builder, self.size, self.line = TreeBuilder(), 0, self.parser.CurrentLineNumber
-            self.context = self.attributes.copy()
+            self.builder, self.size = TreeBuilder(), 0
+            self.begin_unit()
         self.inside += 1
         self.builder.start(name, attributes)
+
+    def begin_unit(self) -> None:
+        self.line, self.start = self.parser.CurrentLineNumber, self.parser.CurrentByteIndex
+        self.context = self.attributes.copy()
+
+    def make_unit(self, element: Element, end: int) -> XmlUnit:
+        return XmlUnit(self.line, element, self.context, tuple(self.outer), self.start, end)
 
     def read_text(self, text: str) -> None:
         if self.inside:
@@ -228,11 +249,37 @@ class UnitCollector(XmlGuard):
 
     def leave(self, tag: str) -> None:
         super().leave(tag)
-        if self.inside:
+        if not self.inside:
+            self.outer.pop()
+        else:
             self.builder.end(tag.rpartition(":")[2])
             self.inside -= 1
             if not self.inside:
-                self.units.append(XmlUnit(self.line, self.builder.close(), self.context))
+                self.units.append(self.make_unit(self.builder.close(), self.parser.CurrentByteIndex))
+
+
+class CutUnit(NamedTuple):
+    """A unit of a text, as it is spelled, and what stands before it; behind the last unit, only that."""
+
+    before: str
+    unit: XmlUnit | None = None
+    raw: str = ""
+
+
+def cut_units(text: str, unit_names: frozenset[str], tag_names: frozenset[str] = frozenset()) -> Iterator[CutUnit]:
+    """Yields the units of a text that `check_xml` accepts; together they are the text. Raises ValueError for one that
+    is too long.
+    """
+    collector, data, position = UnitCollector(unit_names, "utf-8", tag_names), text.encode("utf-8", "replace"), 0
+    for first in range(0, len(data), FIRST_CHUNK):
+        collector.feed(data[first : first + FIRST_CHUNK], final=first + FIRST_CHUNK >= len(data))
+        for unit in collector.units:
+            is_closed = data.startswith(b"</", unit.end)
+            end = data.index(b">", unit.end) + 1 if is_closed else TAG.match(data, unit.end).end()  # type: ignore[union-attr]
+            yield CutUnit(data[position : unit.start].decode(), unit, data[unit.start : end].decode())
+            position = end
+        collector.units.clear()
+    yield CutUnit(data[position:].decode())
 
 
 # Mends invalid XML that programs commonly write: blank lines before the declaration, and control characters.

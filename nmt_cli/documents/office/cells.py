@@ -26,6 +26,7 @@ from nmt_cli.documents.xml import (
     XmlNode,
     decode_xml,
     escape_xml,
+    parse_node,
     read_attribute,
     read_node,
     refuse_part,
@@ -169,7 +170,7 @@ class Sheet(ABC):
             elif part.is_header:
                 style = "" if part.cell is None else part.cell.style
                 headings = [(added.as_text(), added.name) for added in self.added]
-                yield self.keep(self.write_row(read_row(part.raw), headings, style, self.width))
+                yield self.keep(self.write_row(parse_node(part.raw), headings, style, self.width))
             elif part.cell is None or not part.cell.is_text or not part.cell.text.strip() or self.is_filled(part):
                 yield self.keep(part.raw)
             else:
@@ -200,18 +201,12 @@ class Sheet(ABC):
             for column, group in ((self.filled, [FILLING]), (self.width, self.added)):
                 if column is not None and group:
                     texts = [(added, added.format(translations[0])) for added in group]
-                    written = self.write_row(read_row(written), texts, cell.style, column)
+                    written = self.write_row(parse_node(written), texts, cell.style, column)
             if self.sorted is not None:
                 return self.sorted.keep_part(written, translations[0])
             return self.decoded.encode(written)
 
         return TranslationUnit((format_cell(cell.text),), write_row)
-
-
-def read_row(raw: str) -> XmlNode:
-    """Returns the tree of a row."""
-    tokens = scan_xml(raw)
-    return read_node(tokens, next(tokens))
 
 
 def read_cell_number(text: str, *, otherwise: int) -> int:

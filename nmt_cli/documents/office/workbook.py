@@ -15,7 +15,7 @@ from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.documents.columns import AddedColumn
 from nmt_cli.documents.document import DocumentSource, TranslationUnit
 from nmt_cli.documents.marks import InlineItem
-from nmt_cli.documents.office.cells import Sheet, SheetCell, choose_sheet, read_cell_number, read_row
+from nmt_cli.documents.office.cells import Sheet, SheetCell, choose_sheet, read_cell_number
 from nmt_cli.documents.office.openxml import OpenXmlDocument, RunReader
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.documents.strings.syntax import read_plain_items
@@ -26,6 +26,7 @@ from nmt_cli.documents.xml import (
     escape_xml,
     find_attribute,
     map_attributes,
+    parse_node,
     read_attribute,
     read_node,
     set_attribute,
@@ -179,7 +180,7 @@ class WorkbookSheet(Sheet):
         return f"{tag}{before}{''.join(cells)}{after}{row.end}"
 
     def move_row(self, row: str, replaced: str) -> str:
-        tree, number = read_row(row), read_row(replaced).read("r")
+        tree, number = parse_node(row), parse_node(replaced).read("r")
         cells = "".join(
             f"{set_attribute(cell.tag, 'r', f'{spell_column(column)}{number}')}{cell.content}{cell.end}"
             for column, cell in self.number_cells(tree)

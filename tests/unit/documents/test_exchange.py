@@ -1,6 +1,7 @@
 """Tests of exchange: translation memories: units get a variant in the target language, and nothing else changes."""
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -10,7 +11,7 @@ from nmt_cli.errors import DataError
 from nmt_cli.languages.codes import has_same_primary_tag
 from nmt_cli.translation.result import FailedCheck, Origin, Translation
 from support.documents import convert_bytes, echo_document, list_texts, open_bytes, write_document
-from support.formats import TMX
+from support.formats import TMX, rows
 from support.translations import Rule, aligned, backwards, louder, same
 
 FIRST_VERSION = """<?xml version="1.0" encoding="UTF-8"?>
@@ -269,3 +270,28 @@ def test_a_memory_of_other_languages_is_refused() -> None:
     assert not has_same_primary_tag("fr", "en")
     with pytest.raises(DataError, match="it has the languages fr, and the model translates from en"):
         convert(TMX.format(FRENCH))
+
+
+def test_of_several_variants_the_very_tag_comes_first_and_a_note_says_so() -> None:
+    several = EMPTY.replace("<tuv xml:lang", '<tuv xml:lang="en-GB"><seg>good evening</seg></tuv><tuv xml:lang', 1)
+    for language, text in (("en", "good evening"), ("en-US", "good day & night")):
+        document = open_bytes("tmx", TMX.format(several).encode())
+        document.source = document.source._replace(source_language=language)
+        assert [text for unit in document.read_units() for text in unit.texts] == [text]
+        assert list(document.notes.values()) == [1]
+
+
+def test_an_empty_variant_with_a_note_of_a_program_is_none() -> None:
+    noted = HALF.replace("<seg/>", '<prop type="a">b</prop><seg/>')
+    assert list_texts("tmx", TMX.format(noted).encode()) == ["half way"]
+
+
+def test_a_copy_of_the_source_that_is_still_to_be_adapted_is_no_translation_in_documents_and_pairs(
+    tmp_path: Path,
+) -> None:
+    unit = '<trans-unit id="1"><source>See.</source><target state="needs-l10n">See.</target></trans-unit>'
+    text = f'<xliff version="1.2"><file source-language="en" target-language="de">{unit}</file></xliff>'
+    assert list_texts("xliff", text.encode()) == ["See."]
+    assert [row.is_unfinished for row in rows(tmp_path / "a.xliff", text)] == [True]
+    kept = text.replace("<trans-unit", "<bin-unit><trans-unit").replace("</trans-unit>", "</trans-unit></bin-unit>")
+    assert list_texts("xliff", kept.encode()) == []
