@@ -154,8 +154,7 @@ def format_examples(examples: Sequence[CommandExample], width: int) -> list[str]
     lines = ["", "Examples:"]
     for example in examples:
         lines += [f"  # {line.strip()}" for line in wrap_text(example.effect, width - 4, hang=0)]
-        wrapped = wrap_text(f"  {example.command}", width - 2, hang=6)
-        lines += [f"{line} \\" for line in wrapped[:-1]] + wrapped[-1:]
+        lines += wrap_text(f"  {example.command}", width)
     return lines
 
 

@@ -150,5 +150,7 @@ def explain_missing_model(directory: Path) -> NotFoundError:
         shown = " or ".join(f"--model {name}" for name in list(names.values())[:MODELS_SHOWN])
         hint = f"take a model that is here, {shown}; or make one: nmt train"
     else:
-        hint = f"make one: nmt train; or install one, in the folder of nmt's sources: {write_installation(BUNDLED[-1])}"
+        hint = (
+            f"make one: `nmt train`; or install one, in the folder of nmt's sources: {write_installation(BUNDLED[-1])}"
+        )
     return NotFoundError(f"there is no model in {directory}/", hint=hint)

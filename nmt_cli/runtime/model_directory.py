@@ -331,7 +331,7 @@ def require_reverse(model: ModelDirectory, other: ModelDirectory, option: str = 
     if not is_text or not are_same_languages(languages, others):
         raise OptionError(
             f"--{option} {other.directory} does not translate text from {languages[1]} to {languages[0]}",
-            hint="name a model of the other direction: nmt train --reverse makes one from the same corpus",
+            hint="name a model of the other direction: `nmt train --reverse` makes one from the same corpus",
         )
 
 

@@ -14,7 +14,12 @@ from typing import IO, cast
 from nmt_cli.text.characters import DIRECTION_MARKS
 
 # Patterns as text: compiled at their first use.
-RUNS = r"( *)([^ ]+)"  # a word with the blanks before it
+# A command is copied as it stands: between backticks, or to the end of a line of its own or after a colon.
+COMMAND = (
+    r"(?:(?<=: )|(?<=  )|^ *)(?:echo .+ \| )?(?:nmt (?:prepare|train|translate|evaluate|visualize)|pip|pipx|uv)(?: .*)?$"
+)
+CONTINUED = " \\"  # ends a line of a command that goes on in the next
+RUNS = r"( *)(`[^`]+`[^ ]*|[^ ]+)"  # a word or a command with the blanks before it
 CHOICE_ENDS = r"(?<=\|)|(?<=/)(?=--)"
 SMALLEST_TEXT = 16  # columns that an indent leaves to the text, however narrow the terminal
 
@@ -52,6 +57,10 @@ def wrap_text(text: str, width: int, *, hang: int | None = None) -> list[str]:
 def wrap_line(line: str, width: int, hang: int) -> list[str]:
     if count_columns(line) <= width:
         return [line]
+    command = re.search(COMMAND, line)
+    if command:
+        before = line[: command.start()].rstrip(" ")
+        return (wrap_line(before, width, hang) if before else []) + wrap_command(command[0], width, hang)
     lines, current = [], ""
     for blanks, word in re.findall(RUNS, line):
         for gap, part in split_choices(blanks, word, width - hang):
@@ -61,6 +70,21 @@ def wrap_line(line: str, width: int, hang: int) -> list[str]:
             else:
                 current += gap + part
     return [*lines, current]
+
+
+def wrap_command(command: str, width: int, hang: int) -> list[str]:
+    """Wraps a command so that a shell reads its lines as one: each but the last ends with a backslash."""
+    line = command if command.startswith(" ") else " " * hang + command
+    if count_columns(line) <= width:
+        return [line]
+    first, *rest = re.findall(RUNS, line)
+    lines = ["".join(first)]
+    for blanks, word in rest:
+        if count_columns(lines[-1] + blanks + word) > width - len(CONTINUED):
+            lines.append(" " * (hang + 2) + word)
+        else:
+            lines[-1] += blanks + word
+    return [*(line + CONTINUED for line in lines[:-1]), lines[-1]]
 
 
 def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:

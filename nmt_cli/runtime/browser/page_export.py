@@ -70,7 +70,9 @@ def pick_asset(folder: Path, files: Mapping[str, Path], names: tuple[str, ...]) 
 def write_page(model: ModelDirectory, directory: Path, assets: Mapping[str, Path]) -> None:
     """Writes the page of a model into an empty directory. Raises OptionError for a model of pictures."""
     if model.card.has_pictures:
-        raise OptionError("a page translates text; this model reads pictures", hint="nmt translate --serve reads them")
+        raise OptionError(
+            "a page translates text; this model reads pictures", hint="`nmt translate --serve` reads them"
+        )
     sources = {name: path.read_bytes() for name, path in assets.items()}
     contents = dict(compile_python({**sources, "nmt.zip": pack(model)}))
     files = directory / "files"

@@ -27,6 +27,24 @@ def test_further_lines_are_indented_by_two_more_than_the_first() -> None:
     assert wrap_text("one two three", 8, hang=0) == ["one two", "three"]
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("hint: first make it with `nmt prepare a.tsv`", ["hint: first make it with", "  `nmt prepare a.tsv`"]),
+        ("  nmt prepare toy.tsv --force -q -v", ["  nmt prepare toy.tsv --force -q -v"]),
+        ("a much larger test set   nmt prepare toy.tsv", ["a much larger test set", "  nmt prepare toy.tsv"]),
+        ('hint: so: echo "a b c" | nmt translate', ["hint: so:", '  echo "a b c" | nmt translate']),
+        (
+            "  nmt prepare /home/me/toy.tsv --test 500 --force",
+            ["  nmt prepare /home/me/toy.tsv \\", "      --test 500 --force"],
+        ),
+        ("error: nmt prepared nothing at all today", ["error: nmt prepared nothing at all", "  today"]),
+    ],
+)
+def test_a_command_is_broken_only_as_a_shell_reads_it(text: str, lines: list[str]) -> None:
+    assert wrap_text(text, 36) == lines
+
+
 def test_a_word_that_is_wider_than_the_line_stays_whole() -> None:
     assert wrap_text("see /a/path/that/is/long here", 12, hang=0) == ["see", "/a/path/that/is/long", "here"]
 
