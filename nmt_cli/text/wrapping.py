@@ -15,10 +15,11 @@ from nmt_cli.text.characters import DIRECTION_MARKS
 
 # Patterns as text: compiled at their first use.
 # A command is copied as it stands: between backticks, or to the end of a line of its own or after a colon.
-COMMAND = (
-    r"(?:(?<=: )|(?<=  )|^ *)(?:echo .+ \| )?(?:nmt (?:prepare|train|translate|evaluate|visualize)|pip|pipx|uv)(?: .*)?$"
+BEFORE_SHELL_LINE = r"(?:(?<=: )|(?<=  )|^ *)"
+SHELL_LINE = (
+    BEFORE_SHELL_LINE + r"(?:echo .+ \| )?(?:nmt (?:prepare|train|translate|evaluate|visualize)|pip|pipx|uv)(?: .*)?$"
 )
-CONTINUED = " \\"  # ends a line of a command that goes on in the next
+LINE_GOES_ON = " \\"  # ends a line of a command that goes on in the next
 RUNS = r"( *)(`[^`]+`[^ ]*|[^ ]+)"  # a word or a command with the blanks before it
 CHOICE_ENDS = r"(?<=\|)|(?<=/)(?=--)"
 SMALLEST_TEXT = 16  # columns that an indent leaves to the text, however narrow the terminal
@@ -57,7 +58,7 @@ def wrap_text(text: str, width: int, *, hang: int | None = None) -> list[str]:
 def wrap_line(line: str, width: int, hang: int) -> list[str]:
     if count_columns(line) <= width:
         return [line]
-    command = re.search(COMMAND, line)
+    command = re.search(SHELL_LINE, line)
     if command:
         before = line[: command.start()].rstrip(" ")
         return (wrap_line(before, width, hang) if before else []) + wrap_command(command[0], width, hang)
@@ -80,11 +81,11 @@ def wrap_command(command: str, width: int, hang: int) -> list[str]:
     first, *rest = re.findall(RUNS, line)
     lines = ["".join(first)]
     for blanks, word in rest:
-        if count_columns(lines[-1] + blanks + word) > width - len(CONTINUED):
+        if count_columns(lines[-1] + blanks + word) > width - len(LINE_GOES_ON):
             lines.append(" " * (hang + 2) + word)
         else:
             lines[-1] += blanks + word
-    return [*(line + CONTINUED for line in lines[:-1]), lines[-1]]
+    return [*(line + LINE_GOES_ON for line in lines[:-1]), lines[-1]]
 
 
 def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:
