@@ -1,10 +1,18 @@
-"""Makes the corpus of English-German models for real text: Tatoeba, and LibreOffice's help and interface.
+"""Makes the corpus of English-German models for real text: Tatoeba, LibreOffice's help and interface, phrases, names.
 
     python data/models/corpus.py --tatoeba PAIRS --help-pages PAIRS --interface PAIRS --output DIR
 
-writes what `nmt prepare DIR/eng-deu.tsv=train --dev DIR/dev.tsv --test DIR/test.tsv` reads. Sets are held out at
-random: sentences of Tatoeba, paragraphs of the help, whole pages of it, and whole catalogues of the interface. A
-held-out text is in no other set and not in training, on either side, whatever page or catalogue repeats it.
+writes a file of training pairs for each source, and the held-out sets:
+
+    DIR/tatoeba.tsv, ui.tsv              pairs in random order
+    DIR/joined.tsv                       pairs of Tatoeba by twos, as lines of two sentences
+    DIR/help.tsv                         paragraphs with their pages, in order, below a header
+    DIR/phrases.tsv, names.tsv           `data/phrases.eng-deu.tsv`, and CLDR's names of `data/names.eng-deu.tsv`
+    DIR/dev.tsv, test.tsv, dev/*, test/* the held-out pairs together, and by set
+
+Sets are held out at random: sentences of Tatoeba, paragraphs of the help, whole pages of it, and whole catalogues of
+the interface. A held-out text is in no other set and not in training, on either side, whatever page or catalogue
+repeats it. Nor is a source of `benchmarks/phrases.tsv`, whatever its case and marks.
 """
 
 from __future__ import annotations
@@ -13,20 +21,27 @@ import argparse
 import csv
 import lzma
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple
-
-DEV = {"tatoeba": 800, "help": 300, "pages": 300, "ui": 400}  # pairs, at least
-TEST = {"tatoeba": 2000, "help": 500, "pages": 600, "ui": 800}
-LARGEST_GROUP = 600  # pairs of a page or catalogue that is held out: one large catalogue would say little about others
 
 
 class Pair(NamedTuple):
     source: str
     target: str
     group: str = ""  # page or catalogue
+
+
+DEV = {"tatoeba": 800, "help": 300, "pages": 300, "ui": 400}  # pairs, at least
+TEST = {"tatoeba": 2000, "help": 500, "pages": 600, "ui": 800}
+DATA = Path(__file__).parent.parent
+PHRASES, NAMES = DATA / "phrases.eng-deu.tsv", DATA / "names.eng-deu.tsv"
+TESTED_PHRASES = DATA.parent / "benchmarks" / "phrases.tsv"
+JOINED = 6_000  # lines of two sentences of Tatoeba
+HEADER = Pair("eng", "deu", "page")
+LARGEST_GROUP = 600  # pairs of a page or catalogue that is held out: one large catalogue would say little about others
 
 
 def read_pairs(path: Path, group_column: int | None = None) -> Iterator[Pair]:
@@ -59,8 +74,8 @@ def draw(groups: Sequence[Sequence[Pair]], size: int, draws: random.Random) -> l
 
 def hold_out(
     sources: Mapping[str, Sequence[Sequence[Pair]]], draws: random.Random
-) -> tuple[dict[str, list[Pair]], list[Pair]]:
-    """Returns the held-out sets, as `test/tatoeba`, and the pairs for training."""
+) -> tuple[dict[str, list[Pair]], dict[str, list[Pair]]]:
+    """Returns the held-out sets, as `test/tatoeba`, and the pairs for training of each source."""
     held: dict[str, list[Pair]] = {}
     texts: set[str] = set()
     for split, sizes in (("test", TEST), ("dev", DEV)):
@@ -68,33 +83,73 @@ def hold_out(
             unseen = [[pair for pair in group if not texts.intersection(pair[:2])] for group in sources[name]]
             held[f"{split}/{name}"] = [pair for group in draw(unseen, size, draws) for pair in group]
             texts.update(text for pair in held[f"{split}/{name}"] for text in pair[:2])
-    everything = (pair for name in ("tatoeba", "help", "ui") for group in sources[name] for pair in group)
-    return held, [pair for pair in everything if not texts.intersection(pair[:2])]
+    kept_back = read_tested_phrases() | key_sides(chain.from_iterable(held.values()))
+    return held, {name: leave_out(chain.from_iterable(groups), kept_back) for name, groups in sources.items()}
 
 
-def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
+def key_phrase(text: str) -> str:
+    """Returns the words of a text, whatever their case and the marks between them."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def key_sides(pairs: Iterable[Pair]) -> set[tuple[int, str]]:
+    """Returns the texts of pairs, each with the side on which it stands."""
+    return {entry for pair in pairs for entry in enumerate(map(key_phrase, pair[:2]))}
+
+
+def leave_out(pairs: Iterable[Pair], known: Set[tuple[int, str]]) -> list[Pair]:
+    """Returns the pairs of which no side is known.
+
+    `nmt prepare` would do so, too, but not with short lines behind another, which recur in texts for good reasons.
+    """
+    return [pair for pair in pairs if known.isdisjoint(enumerate(map(key_phrase, pair[:2])))]
+
+
+def read_tested_phrases() -> set[tuple[int, str]]:
+    """Returns the texts that the benchmark of phrases translates, with the side on which they stand."""
+    rows = (pair[:2] for pair in read_pairs(TESTED_PHRASES))
+    return {(side, key_phrase(text.split(" | ")[0])) for row in rows for side, text in enumerate(row)}
+
+
+def join_by_twos(pairs: Sequence[Pair], draws: random.Random) -> list[Pair]:
+    """Returns lines of two sentences that have nothing to do with each other, as a line that is not cut may have."""
+    drawn = draws.sample(pairs, min(2 * JOINED, len(pairs) // 2 * 2))
+    return [
+        Pair(f"{one.source} {other.source}", f"{one.target} {other.target}")
+        for one, other in zip(drawn[::2], drawn[1::2], strict=True)
+    ]
+
+
+def write_pairs(path: Path, pairs: Iterable[Pair], *, with_groups: bool = False) -> None:
+    """Writes pairs, with their groups below a header if asked for."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs), encoding="utf-8")
+    rows = chain((HEADER,), pairs) if with_groups else (pair[:2] for pair in pairs)
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def make_corpus(tatoeba: Path, help_pages: Path, interface: Path, output: Path, seed: int = 2026) -> None:
-    """Writes the training pairs, all of dev and of test, and each of their sets."""
-    paragraphs = list(read_pairs(help_pages, 2))
+    """Writes the training pairs of each source, all of dev and of test, and each of their sets."""
+    paragraphs, phrases = list(read_pairs(help_pages, 2)), list(read_pairs(PHRASES))
     sources = {
         "tatoeba": make_groups(read_pairs(tatoeba)),
         "help": make_groups(pair._replace(group="") for pair in paragraphs),
         "pages": make_groups(paragraphs),
         "ui": make_groups(read_pairs(interface, 3)),
+        "phrases": [phrases],
+        "names": [leave_out(read_pairs(NAMES), key_sides(phrases))],  # which say how a shop or a sign calls it
     }
     draws = random.Random(seed)
     held, training = hold_out(sources, draws)
     for name, pairs in held.items():
         write_pairs(output / f"{name}.tsv", pairs)
     for split in ("dev", "test"):
-        sets = (pairs for name, pairs in held.items() if name.startswith(split))
-        write_pairs(output / f"{split}.tsv", chain.from_iterable(sets))
-    draws.shuffle(training)
-    write_pairs(output / "eng-deu.tsv", training)
+        alone = (pair._replace(group="") for name in ("tatoeba", "help", "ui") for pair in held[f"{split}/{name}"])
+        write_pairs(output / f"{split}.tsv", chain(alone, held[f"{split}/pages"]), with_groups=True)
+    write_pairs(output / "help.tsv", training["pages"], with_groups=True)
+    for name in ("tatoeba", "ui", "phrases", "names"):
+        draws.shuffle(training[name])
+        write_pairs(output / f"{name}.tsv", training[name])
+    write_pairs(output / "joined.tsv", join_by_twos(training["tatoeba"], draws))
 
 
 def main() -> None:

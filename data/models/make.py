@@ -8,25 +8,28 @@ tab-separated file of pairs in its direction, without which its test split is sc
 
 1. Take the graphs in 8 bits and what else translates. Graphs of floats and checkpoints stay behind.
 2. Where that is too large, make the graphs anew, with products with embeddings computed instead of looked up.
-3. Score the package itself on each set, and keep the scores in its card.
+3. Score the package itself on each set, and keep the scores in its card; pages also in context, if it reads that.
 4. Add what another training starts from: the weights as 16-bit floats, and pairs that it may replay.
-5. Write its pages.
+5. Write its pages, with sentences of the sets that it translates as their references have them, and with its worst.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import json
 import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from string import Template
 from typing import Any
 
 import numpy as np
+from sacrebleu.metrics import CHRF
 
 import nmt_cli as nmt
 from nmt_cli.api.startup import silent_tensorflow
@@ -53,17 +56,37 @@ from nmt_cli.runtime.model_directory import (
 from nmt_cli.text.wrapping import format_count
 
 HERE = Path(__file__).parent
+sys.path.append(str(HERE.parents[1] / "benchmarks"))
+from phrases import is_right, read_phrases  # noqa: E402
+
 TEMPLATES = HERE / "templates"
 LARGEST = 12_000_000  # bytes of what translates, and of the weights for training
 SAMPLED = {"train": 4_000, "dev": 1_000}  # pairs of the sample
 PAGES = ("README.md", "LICENSE", "pyproject.toml")
 METRICS = {"bleu4": "BLEU-4", "chrf": "chrF2"}
+IN_ORDER = "pages"  # the set whose lines follow each other
+UNSHOWN = "captions"  # the set whose sentences may not be passed on
+WORDS = (3, 14)  # of the sentences that a page shows
+TRANSLATED, SHOWN = 1_000, 10  # sentences from which those are drawn, and how many of them are
+READS_CONTEXT = (
+    "It reads the sentence before, and its translation, in documents, subtitles and texts of several lines;\n"
+    "`--context 0` turns that off.\n"
+)
 
 
 def make_package(
-    model: Path, prepared: Path, output: Path, *, sets: Mapping[str, Path] | None = None, force: bool = False
+    model: Path,
+    prepared: Path,
+    output: Path,
+    *,
+    sets: Mapping[str, Path] | None = None,
+    earlier: Sequence[Path] = (),
+    force: bool = False,
 ) -> Path:
-    """Writes the package of a model into a folder of `output`, which is named for its languages; returns the folder."""
+    """Writes the package of a model into a folder of `output`, which is named for its languages; returns the folder.
+
+    `earlier` are the models of the stages of training before.
+    """
     card = read_card(model)
     if card.default_precision != INT8:
         sys.exit(f"{model}/ has lost too much in 8 bits, and a package has nothing else")
@@ -85,7 +108,9 @@ def make_package(
             sys.exit(f"{size:,} bytes are more than {LARGEST:,}: train a smaller network")
         scores = score_model(package / MODEL, corpus, sets or {})
         rewrite_card(package / MODEL, scores=scores)
-        write_pages(staged, name, corpus, scores)
+        minutes = sum(map(measure_minutes, (*earlier, model)))
+        shown = [path for each, path in (sets or {}).items() if each != UNSHOWN]
+        write_pages(staged, name, corpus, scores, minutes, shown)
     return output / name
 
 
@@ -200,21 +225,64 @@ def measure_folder(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+def measure_minutes(model: Path) -> float:
+    """Returns how long the epochs of a training took."""
+    epochs = map(json.loads, (model / HISTORY).read_text(encoding="utf-8").splitlines())
+    return sum(float(epoch["seconds"]) for epoch in epochs) / 60
+
+
 def score_model(model: Path, corpus: PreparedCorpus, sets: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
     """Returns the scores on each set, or on the test split if there is none, in the form of the card."""
     if not sets:
         return {"test": describe_scores(nmt.evaluate(model=model, data=corpus.directory, metric=METRICS))}
-    scores = {}
+    scores, reads_context = {}, bool(read_card(model).context)
     for name, path in sets.items():
-        pairs = [line.split("\t")[:2] for line in path.read_text(encoding="utf-8").splitlines()]
         with tempfile.TemporaryDirectory() as scratch:
             sides = [Path(scratch, side) for side in ("source", "reference")]
-            for side, texts in zip(sides, zip(*pairs, strict=True), strict=True):
+            for side, texts in zip(sides, zip(*read_set(path), strict=True), strict=True):
                 side.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
-            scores[name] = describe_scores(
-                nmt.evaluate(model=model, source=sides[0], reference=sides[1], metric=METRICS)
-            )
+            files = {"model": model, "source": sides[0], "reference": sides[1], "metric": METRICS}
+            scores[name] = describe_scores(nmt.evaluate(**files))
+            if name == IN_ORDER and reads_context:
+                scores[f"{name}, in context"] = describe_scores(nmt.evaluate(**files, context=1))
     return scores
+
+
+def read_set(path: Path) -> list[list[str]]:
+    """Returns the pairs of a set."""
+    return [line.split("\t")[:2] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def choose_examples(model: Path, sets: Iterable[Path]) -> dict[str, str]:
+    """Returns rows of a table: sentences of the sets that are right, and of the worst tenth, at random.
+
+    Right is a translation that is its reference but for a final mark; the worst tenth is by chrF2.
+    """
+    pairs = [pair for path in sets for pair in read_set(path) if WORDS[0] <= len(pair[0].split()) <= WORDS[1]]
+    generator, chrf = random.Random(1), CHRF()
+    pairs = generator.sample(pairs, min(TRANSLATED, len(pairs)))
+    with nmt.load(model) as translator:
+        written = translator.translate([source for source, _ in pairs])
+    rated = [
+        (chrf.sentence_score(text, [reference]).score, source, text, reference)
+        for (source, reference), text in zip(pairs, written, strict=True)
+    ]
+    rated.sort(key=itemgetter(0))
+    right = [entry for entry in rated if entry[2].rstrip(".!?") == entry[3].rstrip(".!?")]
+    groups = {"right": right, "wrong": [entry for entry in rated[: len(rated) // 10] if entry not in right]}
+    drawn = {name: generator.sample(entries, min(SHOWN, len(entries))) for name, entries in groups.items()}
+    return {
+        name: "\n".join("| " + " | ".join(text.replace("|", "\\|") for text in entry[1:]) + " |" for entry in entries)
+        for name, entries in drawn.items()
+    }
+
+
+def count_right_phrases(model: Path) -> str:
+    """Returns how many of the phrases of the benchmark a model translates as somebody would."""
+    with nmt.load(model) as translator:
+        phrases = read_phrases(translator.source_language)
+        written = translator.translate([phrase.source for phrase in phrases])
+    return f"{sum(map(is_right, phrases, written))} of {len(phrases)}"
 
 
 def describe_scores(report: Report) -> dict[str, Any]:
@@ -242,11 +310,19 @@ def format_scores(scores: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
-def write_pages(folder: Path, name: str, corpus: PreparedCorpus, scores: Mapping[str, Any]) -> None:
+def write_pages(
+    folder: Path,
+    name: str,
+    corpus: PreparedCorpus,
+    scores: Mapping[str, Any],
+    minutes: float,
+    sets: Iterable[Path],
+) -> None:
     """Writes the pages of a package from their templates."""
-    card = read_card(folder / name_package(name) / MODEL)
+    model = folder / name_package(name) / MODEL
+    card = read_card(model)
     source, target = (find_language(code).name for code in (card.source_language, card.target_language))
-    weights = measure_training_files(folder / name_package(name) / MODEL)
+    weights = measure_training_files(model)
     counts, first = corpus.manifest.counts.splits, next(iter(scores.values()))
     values = {
         "name": name,
@@ -257,6 +333,10 @@ def write_pages(folder: Path, name: str, corpus: PreparedCorpus, scores: Mapping
         "example": make_example(card.source_language),
         "epochs": format_count(card.epochs, "epoch")
         + (" from earlier weights" if card.training.get("init_from") else ""),
+        "minutes": format_count(max(1, round(minutes)), "minute"),
+        "context": READS_CONTEXT if card.context else "",
+        "phrases": count_right_phrases(model),
+        **choose_examples(model, sets),
         "pairs": f"{counts['train']:,}",
         "scores": format_scores(scores),
         "signatures": "; ".join(f"{METRICS[name]} `{first[name]['signature']}`" for name in METRICS),

@@ -1,12 +1,14 @@
 """Makes the packages of both directions anew, from their corpora to their scores.
 
-    python data/models/renew.py --tatoeba PAIRS --help-pages PAIRS --interface PAIRS --captions PAIRS --work DIR
+    python data/models/renew.py --tatoeba PAIRS --help-pages PAIRS --interface PAIRS --captions PAIRS --work DIR --go-on
 
 The files are tab-separated, compressed or not: those of `corpus.py`, and captions that are only translated. DIR gets
-all that is made on the way, and a run that was stopped goes on from there. With `--go-on`, trainings start from the
-weights of the packages, with their subwords; with `--distil`, they also learn from the packages' translations of the
-training sources that are close to the references. With `--profiles`, nothing is trained: the packages get the profiles
-of their corpora anew.
+all that is made on the way, and a run that was stopped goes on from there. A model learns in two stages, each from the
+weights of the one before: everything, with some paragraphs behind the sentence before them; then less of Tatoeba, with
+most paragraphs behind it. `benchmarks/log/context.md` says what that gave. With `--go-on`, the first stage starts from
+the weights of the packages, with their subwords; with `--distil`, both also learn from the packages' translations of
+the training sources that are close to the references. With `--profiles`, nothing is trained: the packages get the
+profiles of their corpora anew.
 """
 
 from __future__ import annotations
@@ -17,48 +19,88 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from corpus import Pair, make_corpus, read_pairs, write_pairs
+from corpus import Pair, key_sides, leave_out, make_corpus, read_pairs, write_pairs
 from make import HERE, make_package, rewrite_card
 from sacrebleu.metrics import CHRF
 
 import nmt_cli as nmt
 from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.runtime.installed_models import find_model
+from nmt_cli.runtime.model_directory import CARD
 from nmt_cli.text.profile import PROFILE_NAME
 
 NETWORK = ("--units", "512", "--embedding", "256")
-RATE = ("--learning-rate", "0.0015")  # half of that for random weights
+FURTHER = ("--batch", "128", "--learning-rate", "0.001", "--dropout", "0.1")  # a third of the rate for random weights
+
+
+class Stage(NamedTuple):
+    """A part of the training: how often each pair of a file occurs, and what is learned behind the sentence before."""
+
+    name: str
+    time_share: float
+    context_share: float  # of the paragraphs of the help, a third of which are joined to those before
+    weights: dict[str, float]
+
+    def locate(self, work: Path) -> Path:
+        """Returns the folder of its prepared corpus and its models."""
+        return work / self.name
+
+
+STAGES = (
+    Stage(
+        *("broad", 0.7, 0.6),
+        {"tatoeba": 0.5, "joined": 1, "help": 1, "ui": 1, "distilled": 1, "texts": 1, "phrases": 8, "names": 2},
+    ),
+    Stage(
+        *("context", 0.3, 0.9),
+        {"tatoeba": 0.1, "joined": 1, "help": 1, "ui": 0.3, "distilled": 0.3, "texts": 1, "phrases": 4, "names": 1},
+    ),
+)
+SHORTEST = 20  # seconds of a stage
 CLOSE = 50.0  # chrF of a translation that is learned from
 SETS = ("tatoeba", "help", "pages", "ui")
 DIRECTIONS = {"eng-deu": (), "deu-eng": ("--reverse",)}
 NMT = (sys.executable, "-m", "nmt_cli")
+CONTRASTIVE = HERE.parents[1] / "benchmarks" / "contrastive.py"  # texts whose second line only the first can tell
 
 
 def prepare(corpora: argparse.Namespace, work: Path) -> None:
-    """Writes the corpus, and prepares it: with new subwords, or with those of the packages."""
+    """Writes the corpus, and prepares it for each stage: with new subwords, or with those of the packages."""
     corpus = work / "corpus"
     make_corpus(corpora.tatoeba, corpora.help_pages, corpora.interface, corpus)
     write_pairs(corpus / "test" / "captions.tsv", read_pairs(corpora.captions))
-    inputs = [f"{corpus}/eng-deu.tsv=train"]
+    held_out = key_sides(pair for split in ("dev", "test") for pair in read_pairs(corpus / f"{split}.tsv", 2))
+    subprocess.run([sys.executable, CONTRASTIVE, "write", corpus / "texts.tsv"], check=True)
+    write_pairs(corpus / "texts.tsv", leave_out(read_pairs(corpus / "texts.tsv", 2), held_out), with_groups=True)
     if corpora.distil:
-        write_pairs(corpus / "distilled.tsv", distil(corpus / "eng-deu.tsv"))
-        inputs.append(f"{corpus}/distilled.tsv=train")
-    splits = ("--dev", corpus / "dev.tsv", "--test", corpus / "test.tsv")
-    keeps_subwords = corpora.go_on or corpora.profiles
-    subwords = ("--tokenizer-from", find_model(Path("eng-deu"))) if keeps_subwords else ()
-    command = [*NMT, "prepare", *inputs, *splits, *subwords, "--data", work / "prepared"]
-    subprocess.run(command, check=True)
+        write_pairs(corpus / "distilled.tsv", leave_out(distil(corpus), held_out))
+    subwords = find_model(Path("eng-deu")) if corpora.go_on or corpora.profiles else None
+    for stage in STAGES:
+        if not (stage.locate(work) / "prepared").is_dir():
+            prepare_stage(stage, corpus, stage.locate(work) / "prepared", subwords)
+        subwords = subwords or stage.locate(work) / "prepared"
 
 
-def distil(path: Path) -> Iterator[Pair]:
-    """Yields the sources of a file with the package's translations of them that are close to a reference, but none.
+def prepare_stage(stage: Stage, corpus: Path, prepared: Path, subwords: Path | None) -> None:
+    paths = {corpus / f"{name}.tsv": weight for name, weight in stage.weights.items()}
+    inputs = [f"{path}=train={weight:g}" for path, weight in paths.items() if path.is_file()]
+    command = [*NMT, "prepare", *inputs, "--source-language", "eng", "--target-language", "deu", "--data", prepared]
+    command += ["--dev", corpus / "dev.tsv", "--test", corpus / "test.tsv", "--group-column", "page"]
+    command += ["--context", "1", "--context-share", str(stage.context_share)]
+    subprocess.run(command + (["--tokenizer-from", subwords] if subwords is not None else []), check=True)
+
+
+def distil(corpus: Path) -> Iterator[Pair]:
+    """Yields the sources of a corpus with the package's translations of them that are close to a reference, but none.
 
     Kim and Rush (2016), "Sequence-Level Knowledge Distillation", take the hypothesis closest to the reference, too.
     """
     references: dict[str, list[str]] = {}
-    for pair in read_pairs(path):
-        references.setdefault(pair.source, []).append(pair.target)
+    for name, group_column in (("tatoeba", None), ("ui", None), ("help", 2)):
+        for pair in read_pairs(corpus / f"{name}.tsv", group_column):
+            references.setdefault(pair.source, []).append(pair.target)
     chrf, sources = CHRF(), list(references)
     with nmt.load("eng-deu") as model:
         for source, text in zip(sources, model.stream(sources), strict=True):
@@ -67,17 +109,27 @@ def distil(path: Path) -> Iterator[Pair]:
                 yield Pair(source, text)
 
 
-def train(work: Path, time: str, *, go_on: bool) -> None:
-    """Trains both directions at once, each on its share of the cores, from random weights or those of the packages."""
+def train(work: Path, seconds: int, *, go_on: bool) -> None:
+    """Trains both directions at once in all stages, from random weights or those of the packages."""
+    starts = {name: ("--init-from", find_model(Path(name)), *FURTHER) if go_on else NETWORK for name in DIRECTIONS}
+    for stage in STAGES:
+        folder = stage.locate(work)
+        train_stage(folder, f"{max(SHORTEST, round(seconds * stage.time_share))}s", starts)
+        starts = {name: ("--init-from", folder / name, *FURTHER) for name in DIRECTIONS}
+
+
+def train_stage(folder: Path, time: str, starts: dict[str, tuple[str | Path, ...]]) -> None:
+    """Trains both directions, each on its share of the cores, unless an interrupted run has done so."""
     cores = os.sched_getaffinity(0)
     shares = (set(sorted(cores)[::2]), set(sorted(cores)[1::2]) or cores)
     trainings = []
     for (name, direction), share in zip(DIRECTIONS.items(), shares, strict=True):
-        start = ("--init-from", find_model(Path(name)), *RATE) if go_on else NETWORK
-        command = [*NMT, "train", "--data", work / "prepared", "--model", work / name, "--time", time, *direction]
-        resume = ("--resume",) if (work / name / "checkpoints").is_dir() else ()
+        if (folder / name / CARD).is_file() and not (folder / name / "checkpoints").is_dir():
+            continue
+        command = [*NMT, "train", "--data", folder / "prepared", "--model", folder / name, "--time", time, *direction]
+        resume = ("--resume",) if (folder / name / "checkpoints").is_dir() else ()
         os.sched_setaffinity(0, share)  # which the process inherits
-        trainings.append(subprocess.Popen([*command, *start, *resume, "--quiet"]))
+        trainings.append(subprocess.Popen([*command, *starts[name], *resume, "--quiet"]))
     os.sched_setaffinity(0, cores)
     codes = [training.wait() for training in trainings]
     if any(codes):
@@ -94,7 +146,7 @@ def swap_sides(directory: Path, swapped: Path) -> None:
 
 def renew_profiles(work: Path) -> Iterator[Path]:
     """Gives the packages the profiles of their corpora, as the nmt of today writes them, and yields their models."""
-    corpus = PreparedCorpus.load(work / "prepared")
+    corpus = PreparedCorpus.load(STAGES[-1].locate(work) / "prepared")
     for name, direction in zip(DIRECTIONS, (corpus, reverse_corpus(corpus)), strict=True):
         model = find_model(Path(name))
         (model / PROFILE_NAME).write_text(direction.profile, encoding="utf-8", newline="\n")
@@ -102,29 +154,34 @@ def renew_profiles(work: Path) -> Iterator[Path]:
         yield model
 
 
-def pack(work: Path) -> Iterator[Path]:
-    """Replaces the packages, and yields their folders."""
-    tests = work / "corpus" / "test"
+def pack(work: Path, output: Path) -> Iterator[Path]:
+    """Replaces the packages in `output`, and yields their folders."""
+    tests, (*earlier, last) = work / "corpus" / "test", (stage.locate(work) for stage in STAGES)
     swap_sides(tests, work / "corpus" / "test-reversed")
     for name, folder in zip(DIRECTIONS, (tests, work / "corpus" / "test-reversed"), strict=True):
         sets = {each: folder / f"{each}.tsv" for each in (*SETS, "captions")}
-        yield make_package(work / name, work / "prepared", HERE, sets=sets, force=True)
+        before = [folder / name for folder in earlier]
+        yield make_package(last / name, last / "prepared", output, sets=sets, earlier=before, force=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for option in ("--tatoeba", "--help-pages", "--interface", "--captions", "--work"):
         parser.add_argument(option, type=Path, required=True)
-    parser.add_argument("--time", default="75m", help="of training")
+    parser.add_argument("--output", type=Path, default=HERE, help="folder of the packages")
+    parser.add_argument("--minutes", type=float, default=82, help="of training, both stages together")
     parser.add_argument("--go-on", action="store_true", help="train the packages further")
     parser.add_argument("--distil", action="store_true", help="also on eng-deu's translations of the sources")
     parser.add_argument("--profiles", action="store_true", help="renew the profiles of the packages alone")
     options = parser.parse_args()
-    if not (options.work / "prepared").is_dir():
+    if not (STAGES[-1].locate(options.work) / "prepared").is_dir():
         prepare(options, options.work)
-    if not options.profiles:
-        train(options.work, options.time, go_on=options.go_on)
-    for folder in (renew_profiles if options.profiles else pack)(options.work):
+    if options.profiles:
+        folders = renew_profiles(options.work)
+    else:
+        train(options.work, round(60 * options.minutes), go_on=options.go_on)
+        folders = pack(options.work, options.output)
+    for folder in folders:
         print(folder)
 
 

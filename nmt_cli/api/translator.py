@@ -244,13 +244,14 @@ class LoadedTranslator:
     def answer_blocks(
         self,
         *,
+        n_best: int = 1,
         terms: Glossary | None = None,
         memory: TranslationMemory | None = None,
         **options: Unpack[SearchKeywords],
     ) -> TranslateBlock:
         """Returns the function that translates the texts of a block, those of its windows in context."""
         translator = self._translator if terms is None else self._translator.with_glossary(terms)
-        made = self._make_options(options)
+        made = self._make_options(options, n_best)
         return answer_blocks(translator, made if memory is None else made._replace(memory=memory))
 
     @explain_os_errors

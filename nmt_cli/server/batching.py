@@ -38,6 +38,7 @@ class RequestOptions(NamedTuple):
 
     tags: tuple[str, ...] = ()
     glossary: Glossary | None = None  # instead of the server's
+    n_best: int = 1  # hypotheses of each line
 
 
 USUAL = RequestOptions()
@@ -48,7 +49,6 @@ class WaitingRequest:
     """The lines of a request, and their translations so far."""
 
     model: ServedModel
-    n_best: int
     options: RequestOptions
     lines: Sequence[str]
     order: Sequence[int]  # indices of the lines that go through this lane
@@ -58,9 +58,9 @@ class WaitingRequest:
     finished_count: int = 0
 
     @property
-    def key(self) -> tuple[int, int, RequestOptions]:
+    def key(self) -> tuple[int, RequestOptions]:
         """The properties shared by requests that are translated together."""
-        return id(self.model), self.n_best, self.options
+        return id(self.model), self.options
 
     @property
     def is_waiting(self) -> bool:
@@ -176,7 +176,7 @@ class Batcher:
         return sum(lane.waiting_lines for lane in self.lanes.values())
 
     async def translate(
-        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, options: RequestOptions = USUAL
+        self, model: ServedModel, lines: Sequence[str], options: RequestOptions = USUAL
     ) -> list[Translation]:
         """Returns the translation of each line, behind the tags of the model and of `options`.
 
@@ -191,7 +191,7 @@ class Batcher:
             order = [index for index, line in enumerate(lines) if (len(line) >= LONG_LINE) == are_long]
             if order:
                 done = asyncio.get_running_loop().create_future()
-                request = WaitingRequest(model, n_best, options, lines, order, translations, done)
+                request = WaitingRequest(model, options, lines, order, translations, done)
                 requests.append(request)
                 lane.add(request)
         try:
@@ -208,12 +208,12 @@ class Batcher:
             self.batches += 1
             self.line_count += len(batch)
         translator, options = self.pool.open(first.model), first.options
-        beam_size = max(translator.beam_size, first.n_best)
+        beam_size = max(translator.beam_size, options.n_best)
         lines = [request.lines[index] for request, index in batch]
         tags: dict[str, Any] = {"tag": options.tags} if options.tags else {}
         terms, memory = options.glossary, first.model.find_memory(options.tags)
         return translator.translations(
-            lines, n_best=first.n_best, beam_size=beam_size, terms=terms, memory=memory, **tags
+            lines, n_best=options.n_best, beam_size=beam_size, terms=terms, memory=memory, **tags
         )
 
     def translate_in_context(
@@ -228,7 +228,12 @@ class Batcher:
         tags: dict[str, Any] = {"tag": all_tags} if all_tags else {}
         memory = model.find_memory(options.tags)
         with self.in_context:
-            return self.pool.open(model).answer_blocks(terms=options.glossary, memory=memory, **tags)(block)
+            translator, terms = self.pool.open(model), options.glossary
+            beam_size = max(translator.beam_size, options.n_best)
+            translate = translator.answer_blocks(
+                n_best=options.n_best, beam_size=beam_size, terms=terms, memory=memory, **tags
+            )
+            return translate(block)
 
     def close(self) -> None:
         for lane in self.lanes.values():
@@ -281,7 +286,7 @@ class BlockTranslator:
     def translate(self, texts: Sequence[str], domain: str) -> list[Translation]:
         """Returns the translations of texts of a domain, if it is none that is empty; waits for the event loop."""
         options = self.options._replace(tags=(*self.options.tags, *filter(None, (domain,))))
-        pending = asyncio.run_coroutine_threadsafe(self.batcher.translate(self.model, texts, 1, options), self.loop)
+        pending = asyncio.run_coroutine_threadsafe(self.batcher.translate(self.model, texts, options), self.loop)
         self.pending = pending
         if self.is_given_up:  # between the two lines above
             pending.cancel()

@@ -82,7 +82,8 @@ async def translate(call: Call) -> Any:
     register = choose_register(model, call.values.read_text("formality", default=USUAL_FORMALITY))
     tags = (*choose_domain(model, libretranslate.read_domain(call.values)), *register)
     split = call.service.split_texts([text])
-    translations = iter(await call.service.translate_lines(model, split.lines, HYPOTHESES, RequestOptions(tags)))
+    options = RequestOptions(tags, n_best=HYPOTHESES)
+    translations = iter(await call.service.translate_lines(model, split.lines, options, are_text=True))
     lines = split.texts[0]
     near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR, register) for line in lines])
     per_line = [next(translations) if line.is_translated else None for line in lines]

@@ -23,11 +23,25 @@ from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.stores import DocumentStore, GlossaryStore, ResultStore, SuggestionFile
 from nmt_cli.text.tags import FORMAL, INFORMAL
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.lines import WINDOW, WindowCutter
+from nmt_cli.translation.request import Block, TranslateBlock
 from nmt_cli.translation.result import Translation
 
 if TYPE_CHECKING:
     from nmt_cli.api.translator import FileReport
     from nmt_cli.carrying.glossary import Glossary
+
+
+BLOCK = 4 * WINDOW  # lines of a text that are read in context at a time: an abandoned request ends behind them
+
+
+def translate_text(lines: Sequence[str], translate: TranslateBlock) -> list[Translation]:
+    """Returns the translations of lines, each behind the one before; runs in the thread of a document."""
+    cutter, translations = WindowCutter(), list[Translation]()
+    for first in range(0, len(lines), BLOCK):
+        block = lines[first : first + BLOCK]
+        translations += translate(Block(first, block, windows=cutter.cut_lines(block)))
+    return translations
 
 
 # Splits a request's text into lines and joins them: line ends, blank lines, margins and letterless text are kept.
@@ -304,7 +318,7 @@ class Service:
         if are_markup:
             return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags, options), [])
         split = self.split_texts(texts)
-        translations = await self.translate_lines(model, split.lines, 1 + alternatives, options)
+        translations = await self.translate_lines(model, split.lines, options._replace(n_best=1 + alternatives))
         others = []
         if alternatives:
             find_near = partial(model.find_near, most=alternatives, tags=register)
@@ -328,13 +342,19 @@ class Service:
             raise RequestError(400, error.message) from error
 
     async def translate_lines(
-        self, model: ServedModel, lines: Sequence[str], n_best: int = 1, options: RequestOptions = USUAL
+        self, model: ServedModel, lines: Sequence[str], options: RequestOptions = USUAL, *, are_text: bool = False
     ) -> list[Translation]:
-        """Returns the translation of each line. Raises RequestError if too many wait."""
+        """Returns the translation of each line; of a text, behind the line before, if the model reads that.
+
+        Raises RequestError if too many wait.
+        """
         if not lines:
             return []
         try:
-            translations = await self.batcher.translate(model, lines, n_best, options)
+            if are_text and model.card.context:
+                translations = await self.threads.read_document(model, partial(translate_text, lines), options)
+            else:
+                translations = await self.batcher.translate(model, lines, options)
         except NmtError as error:  # a model that was damaged since the server started
             raise RequestError(500, INTERNAL_ERROR, detail=error.message) from error
         for number, failure in enumerate((translation.failure for translation in translations), start=1):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import OptionError
-from nmt_cli.server.batching import BATCH_LINES, LONG_LINE, Batcher
+from nmt_cli.server.batching import BATCH_LINES, LONG_LINE, Batcher, RequestOptions
 from nmt_cli.server.models import ModelPool
 from nmt_cli.translation.result import Translation
 from support.fakes import fake_loaded, make_card
@@ -21,7 +21,7 @@ async def translate_all(pool: ModelPool, *requests: list[str], n_best: int = 1) 
     batcher = Batcher(pool)
 
     async def ask(lines: list[str]) -> tuple[list[str], int]:
-        translations = await batcher.translate(pool.models[0], lines, n_best)
+        translations = await batcher.translate(pool.models[0], lines, RequestOptions(n_best=n_best))
         return [translation.text for translation in translations], batcher.batches
 
     try:

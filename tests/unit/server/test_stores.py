@@ -54,7 +54,7 @@ def test_requests_of_other_glossaries_share_no_batch() -> None:
         options = [RequestOptions(glossary=Glossary({"engine": word}) if word else None) for word in words]
         try:
             rows = await asyncio.gather(
-                *(batcher.translate(pool.models[0], ["engine"] * 3, 1, option) for option in options)
+                *(batcher.translate(pool.models[0], ["engine"] * 3, option) for option in options)
             )
         finally:
             batcher.close()

@@ -1,6 +1,7 @@
 """Lines that are read behind the line before: each depends on its text alone, and no separator is ever written."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.api.translator import load
 from nmt_cli.arrays.types import IntArray, SourceArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.documents.document import TranslationUnit
@@ -17,13 +19,15 @@ from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.search.constraints import TextId
 from nmt_cli.search.step_model import FedModel, Step, StepModel
+from nmt_cli.server.models import ModelPool, ServedModel
+from nmt_cli.server.service import BLOCK, Service
 from nmt_cli.text.streams import batch_blocks
 from nmt_cli.text.symbols import CONTEXT_END
 from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.batch import TranslationBatch
 from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
 from nmt_cli.translation.known_tags import find_scope
-from nmt_cli.translation.lines import WINDOW, ContextScope, ContextWindow, Line, lay_out_lines
+from nmt_cli.translation.lines import BEGINNING, WINDOW, ContextScope, ContextWindow, Line, lay_out_lines
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.stages import find_context, rewrite, rewrite_lines, search, split
@@ -32,6 +36,7 @@ from nmt_cli.workers.work import InProcess
 from support.corpora import paged_pairs, prepare_paged
 from support.models import export_untrained
 from support.properties import examples
+from support.served import Client
 
 GREEDY = SearchConfig(beam_size=1, max_length=8)
 LINES = [pair[0] for pair in paged_pairs(6)]
@@ -177,6 +182,35 @@ def test_the_sentences_of_a_line_follow_each_other(reader: Translator) -> None:
     lines = read_in_context([f"{LINES[0]}.", f"{LINES[1]}."], [0, 1])
     first, second = reader.translate(lines, TranslateOptions(GREEDY))
     assert whole.text.split() == f"{first.text} {second.text}".split()
+
+
+@pytest.mark.parametrize("context", [0, 1])
+def test_the_page_reads_its_text_in_context_if_the_model_does(
+    context_model: Path, monkeypatch: pytest.MonkeyPatch, context: int
+) -> None:
+    asked: list[Sequence[str | Line]] = []
+    translate = Translator.translate
+
+    def record(translator: Translator, lines: Sequence[str | Line], *rest: Any, **options: Any) -> list[Translation]:
+        asked.append(lines)
+        return translate(translator, lines, *rest, **options)
+
+    model = ServedModel.read(context_model)
+    model.card = model.card._replace(context=context)
+    lines = (LINES * 4)[: BLOCK + 1]
+    with monkeypatch.context() as patch:
+        patch.setattr(Translator, "translate", record)
+        client = Client(Service(ModelPool([model], partial(load, max_length=4))))
+        values = {"source": model.source.code, "target": model.target.code}
+        answer = client.ask("/page/translate", q="\n\n".join(lines), **values)["lines"]
+        client.ask("/translate", q=lines[0] + "\n" + lines[1], **values)
+    *on_page, of_client = asked
+    follows = [line.follows for lines in on_page for line in lines if isinstance(line, Line) and not line.only_context]
+    assert len([line for line in answer if line["source"]]) == len(lines)
+    assert follows[: 2 if context else None] == ([BEGINNING, 0] if context else [])
+    before = [line for lines in on_page for line in lines if isinstance(line, Line) and line.only_context]
+    assert len(before) == context * (BLOCK // WINDOW)
+    assert [line for line in of_client if isinstance(line, Line)] == []
 
 
 def test_a_model_says_whether_it_reads_context(context_model: Path) -> None:
