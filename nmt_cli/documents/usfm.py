@@ -13,17 +13,7 @@ from nmt_cli.documents.document import Document, Location, TranslationUnit, make
 from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
 from nmt_cli.documents.marks import InlineItem, TextSyntax, TranslatedPart, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph
-from nmt_cli.formats.usfm import (
-    BOOK,
-    CELL_MARK,
-    CHARACTER_MARK,
-    MARKER,
-    MILESTONE,
-    OPTIONAL_BREAK,
-    PARAGRAPH_MARK,
-    USFM_NOTES,
-    VERSE_NUMBER,
-)
+from nmt_cli.formats.usfm import OPTIONAL_BREAK, UsfmMark, read_marks
 from nmt_cli.text.wrapping import shorten_text
 
 if TYPE_CHECKING:
@@ -48,7 +38,9 @@ class UsfmDocument(Document):
     """A book, or several."""
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        parser = UsfmParser(self.source.read_text(DOCUMENT_MEBIBYTES))
+        text = self.source.read_text(DOCUMENT_MEBIBYTES)
+        lines = enumerate(text.splitlines(keepends=True), start=1)
+        parser = UsfmParser(list(read_marks(lines, self.source.refuse)))
         for part in parser.read_parts():
             if isinstance(part, str):
                 yield make_verbatim_unit(part)
@@ -73,11 +65,9 @@ def begin_lines(written: str, source: str) -> str:
 class UsfmParser:
     """Divides a book into kept text and paragraphs, each of a verse or a heading."""
 
-    def __init__(self, text: str) -> None:
-        first, *rest = MARKER.split(text)
-        self.pieces = list(zip(rest[::2], rest[1::2], strict=True))  # marks, each with the text behind it
-        self.kept = first
-        self.index = 0
+    def __init__(self, marks: Sequence[UsfmMark]) -> None:
+        self.marks = marks
+        self.index = 1  # behind the first, which has only what stands before the marks
         self.book = self.chapter = self.verse = ""
         self.is_heading = False
         self.items: list[InlineItem] = []
@@ -88,48 +78,40 @@ class UsfmParser:
         return Location(chapter, f"{chapter}:{self.verse}" if self.verse and not self.is_heading else "")
 
     def read_parts(self) -> Iterator[str | TranslatedPart]:
-        yield self.kept
-        while self.index < len(self.pieces):
-            mark, text = self.pieces[self.index]
+        yield self.marks[0].text
+        while self.index < len(self.marks):
+            mark = self.marks[self.index]
             self.index += 1
-            name = mark.strip("\\+*")
-            if name in USFM_NOTES:
-                self.add_note(mark, name)
-            elif MILESTONE.fullmatch(name) or not name:
-                self.add_milestone(mark, text)
-            elif CHARACTER_MARK.fullmatch(name):
-                self.add_character(mark, name, text)
-            elif (
-                PARAGRAPH_MARK.fullmatch(name)
-                and not CELL_MARK.fullmatch(name)
-                and self.has_text
-                and not self.is_heading
-            ):
-                self.add_line(mark, text)
+            if mark.kind == "note":
+                self.add_note(mark)
+            elif mark.kind == "milestone":
+                self.add_milestone(mark.raw, mark.text)
+            elif mark.kind == "character":
+                self.add_character(mark)
+            elif mark.kind == "paragraph" and self.has_text and not self.is_heading:
+                self.add_line(mark.raw, mark.text)
             else:
                 yield from self.finish_paragraph()
-                yield from self.begin_paragraph(mark, name, text)
+                yield from self.begin_paragraph(mark)
         yield from self.finish_paragraph()
 
     @property
     def has_text(self) -> bool:
         return any(item.text.strip() for item in self.items)
 
-    def begin_paragraph(self, mark: str, name: str, text: str) -> Iterator[str]:
+    def begin_paragraph(self, mark: UsfmMark) -> Iterator[str]:
         """Yields a mark with what belongs to it, and begins a paragraph with the text behind it."""
+        name, text, number = mark.name, mark.text, mark.number
         if name == "id":
-            match = BOOK.match(text)
-            self.book, self.chapter, self.verse = match[1] if match else "", "", ""
-        elif name in ("c", "v"):
-            number = VERSE_NUMBER.match(text)
+            self.book, self.chapter, self.verse = mark.book, "", ""
+        elif mark.kind == "place":
             shown = "" if number is None else shorten_text(number[0].strip(" \t\r\n~"), LONGEST_NUMBER)
             self.chapter, self.verse = (shown, "") if name == "c" else (self.chapter, shown)
-        self.is_heading = name not in ("c", "v") and not PARAGRAPH_MARK.fullmatch(name)
+        self.is_heading = name == "id" or mark.kind == "heading"
         end = len(text)
         if name not in KEPT_LINES:
-            number = VERSE_NUMBER.match(text) if name == "v" else None
-            end = number.end() if number else len(text) - len(text.lstrip())
-        yield mark + text[:end]
+            end = number.end() if number and name == "v" else len(text) - len(text.lstrip())
+        yield mark.raw + text[:end]
         self.add_text(text[end:])
 
     def add_text(self, text: str) -> None:
@@ -138,26 +120,26 @@ class UsfmParser:
 
     def add_milestone(self, mark: str, text: str) -> None:
         """Adds a mark with its attributes up to the one that ends it, if it does not end itself."""
-        if self.index < len(self.pieces) and self.pieces[self.index][0] == MILESTONE_END != mark:
-            mark, text = f"{mark}{text}{MILESTONE_END}", self.pieces[self.index][1]
+        if self.index < len(self.marks) and self.marks[self.index].raw == MILESTONE_END != mark:
+            mark, text = f"{mark}{text}{MILESTONE_END}", self.marks[self.index].text
             self.index += 1
         self.items.append(InlineItem("point", (mark,), keeps_order=True))
         self.add_text(text)
 
-    def add_character(self, mark: str, name: str, text: str) -> None:
+    def add_character(self, mark: UsfmMark) -> None:
         """Adds a mark of characters; attributes behind a bar belong to its end."""
-        if mark.endswith("*"):
+        if mark.is_end:
             attributes = ""
             if self.items and self.items[-1].kind == "text" and "|" in self.items[-1].raw:
                 before, _, behind = self.items.pop().raw.partition("|")
                 self.add_text(before)
                 attributes = f"|{behind}"
-            self.items.append(InlineItem("close", (attributes + mark,), name=name))
-            self.add_text(text)
+            self.items.append(InlineItem("close", (attributes + mark.raw,), name=mark.name))
+            self.add_text(mark.text)
         else:
-            blank = text[: len(text) - len(text.lstrip())]
-            self.items.append(InlineItem("open", (mark + blank,), name=name))
-            self.add_text(text[len(blank) :])
+            blank = mark.text[: len(mark.text) - len(mark.text.lstrip())]
+            self.items.append(InlineItem("open", (mark.raw + blank,), name=mark.name))
+            self.add_text(mark.text[len(blank) :])
 
     def add_line(self, mark: str, text: str) -> None:
         """Adds the mark of a further line of a verse; the line end before it is a blank of the text."""
@@ -165,20 +147,22 @@ class UsfmParser:
         self.items.append(InlineItem("point", (mark + blank,), keeps_order=True))
         self.add_text(text[len(blank) :])
 
-    def add_note(self, mark: str, name: str) -> None:
+    def add_note(self, mark: UsfmMark) -> None:
         """Adds a note as a point; the texts of a footnote are translated."""
-        inner, behind = [(mark, self.pieces[self.index - 1][1])], ""
-        while self.index < len(self.pieces) and not mark.endswith("*"):
-            mark, text = self.pieces[self.index]
-            if mark.strip("\\+*") in ("c", "v", "id"):  # it is never closed
+        name, inner, behind = mark.name, [mark], ""
+        while self.index < len(self.marks) and not mark.is_end:
+            mark = self.marks[self.index]
+            if mark.kind == "place":  # it is never closed
                 break
             self.index += 1
-            if mark.endswith("*") and mark.strip("\\+*") == name:
-                inner.append((mark, ""))
-                behind = text
+            if mark.is_end and mark.name == name:
+                inner.append(mark._replace(text=""))
+                behind = mark.text
                 break
-            inner.append((mark, text))
-        template = tuple(read_note(inner)) if name in ("f", "fe", "ef") else ("".join(map("".join, inner)),)
+            inner.append(mark)
+        template = (
+            tuple(read_note(inner)) if name in ("f", "fe", "ef") else ("".join(mark.raw + mark.text for mark in inner),)
+        )
         self.items.append(InlineItem("point", template))
         self.add_text(behind)
 
@@ -198,15 +182,15 @@ class UsfmParser:
         yield from reversed(after)
 
 
-def read_note(pieces: Sequence[tuple[str, str]]) -> Iterator[str | TranslatedPart]:
+def read_note(marks: Sequence[UsfmMark]) -> Iterator[str | TranslatedPart]:
     """Yields the parts of a footnote: marks, its caller and references as they are, and texts as paragraphs."""
-    for mark, text in pieces:
-        if mark.strip("\\+*") not in NOTE_TEXTS or mark.endswith("*"):
-            yield mark + text
+    for mark in marks:
+        if mark.name not in NOTE_TEXTS or mark.is_end:
+            yield mark.raw + mark.text
             continue
-        inner = text.lstrip()
+        inner = mark.text.lstrip()
         body = inner.rstrip(USFM_BLANKS)
-        yield mark + text[: len(text) - len(inner)]
+        yield mark.raw + mark.text[: len(mark.text) - len(inner)]
         yield Paragraph([read_spelled_text(body, USFM_SYNTAX)], USFM_SYNTAX.escape)
         yield inner[len(body) :]
 

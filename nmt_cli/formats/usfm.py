@@ -1,9 +1,19 @@
-"""The marks of USFM, the markup of Bible translations, by what they do. Knows neither corpora nor documents."""
+r"""USFM, the markup of Bible translations: marks, each with the text behind it.
+
+    \v 2-3 And \nd God\nd* said,     UsfmMark(1, "\v", "v", "place", " 2-3 And ")
+                                     UsfmMark(1, "\nd", "nd", "character", " God"), UsfmMark(1, "\nd*", ..., " said,")
+
+Pairs are verses, with book, chapter and verse as the key. Headings, introductions, notes, cross-references and figures
+are left out, as are character markers and word attributes. Verses joined on one side ("1-2") are joined on the other,
+too. Documents translate more of the same marks, and keep all (`documents/usfm.py`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Literal, NamedTuple, NoReturn
 
 from nmt_cli.errors import DataError
 from nmt_cli.formats.input_stream import InputStream
@@ -22,18 +32,75 @@ CHARACTER_MARK = re.compile(
     r"litl|ior|iqt|ndx|efm|fm)"
 )
 MILESTONE = re.compile(r"(?:[\w-]+-[se]|ts)")
+WORD_ATTRIBUTES = re.compile(r"\|[^\n]*")
 BOOK = re.compile(r"\s*([A-Z0-9]{3})\b")
 VERSE_NUMBER = re.compile(r"\s*(\d+)[a-z]?(?:\s*[-\u2013,]\s*(\d+)[a-z]?)?[ \t\r\n~]*")
-
-
-# USFM, the markup of Bible translations: verse by verse, with book, chapter and verse as the key.
-#
-# Headings, introductions, notes, cross-references and figures are left out, as are character markers and word
-# attributes. Verses joined on one side ("1-2") are joined on the other, too.
-
-
 MAXIMUM_VERSE = 1 << 20  # characters, with its notes
+NO_VERSE = "verses begin with \\v and a number"
 EMPTY = re.compile(r"[\s.\u2026_\-\u2014]*")  # what stands in a verse that is not translated
+MarkKind = Literal["place", "note", "milestone", "character", "cell", "paragraph", "heading"]
+
+
+class UsfmMark(NamedTuple):
+    """A mark, and the text behind it up to the next; the first of a file has only that."""
+
+    line: int
+    raw: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        return self.raw.strip("\\+*")
+
+    @property
+    def is_end(self) -> bool:
+        return self.raw.endswith("*")
+
+    @property
+    def kind(self) -> MarkKind:
+        return find_kind(self.name)
+
+    @property
+    def book(self) -> str:
+        """The code of the book that the text names."""
+        match = BOOK.match(self.text)
+        return match[1] if match else ""
+
+    @property
+    def number(self) -> re.Match[str] | None:
+        """The number, or two, of the verses or of the chapter with which the text begins."""
+        return VERSE_NUMBER.match(self.text)
+
+
+@lru_cache(1024)
+def find_kind(name: str) -> MarkKind:
+    """Returns what a mark does: it says where a book, a chapter or a verse begins, or marks a text."""
+    if name in ("id", "c", "v"):
+        return "place"
+    if name in USFM_NOTES:
+        return "note"
+    if not name or MILESTONE.fullmatch(name):
+        return "milestone"
+    if CHARACTER_MARK.fullmatch(name):
+        return "character"
+    if CELL_MARK.fullmatch(name):
+        return "cell"
+    return "paragraph" if PARAGRAPH_MARK.fullmatch(name) else "heading"
+
+
+def read_marks(lines: Iterable[tuple[int, str]], refuse: Callable[[int, str, str], NoReturn]) -> Iterator[UsfmMark]:
+    """Yields the marks of numbered lines; together they are the text. Refuses a text that does not end."""
+    first, raw, parts, size = 1, "", [""], 0
+    for line, text in lines:
+        before, *marks = MARKER.split(text)
+        parts.append(before)
+        size += len(before)
+        if size > MAXIMUM_VERSE:
+            refuse(first, f"a text of more than {MAXIMUM_VERSE:,} characters without a mark", NO_VERSE)
+        for mark, behind in zip(marks[::2], marks[1::2], strict=True):
+            yield UsfmMark(first, raw, "".join(parts))
+            first, raw, parts, size = line, mark, [behind], len(behind)
+    yield UsfmMark(first, raw, "".join(parts))
 
 
 class UsfmReader(KeyedReader):
@@ -41,9 +108,12 @@ class UsfmReader(KeyedReader):
     noun = "verse"
 
     def read_texts(self, stream: InputStream, side: int) -> Iterator[KeyedText]:
-        parser = VerseParser(stream.name)
-        for line, text in stream.read_lines():
-            yield from parser.read_line(line, text)
+        def refuse(line: int, problem: str, hint: str) -> NoReturn:
+            raise DataError(f"{stream.name}, line {line}: {problem}", hint=hint)
+
+        parser = VerseParser(refuse)
+        for mark in read_marks(stream.read_lines(), refuse):
+            yield from parser.read_mark(mark)
         yield from parser.finish_verse()
 
     def align(
@@ -55,67 +125,52 @@ class UsfmReader(KeyedReader):
 
 
 class VerseParser:
-    """Extracts verses from the lines of a book."""
+    """Extracts verses from the marks of a book."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name  # of the file
+    def __init__(self, refuse: Callable[[int, str, str], NoReturn]) -> None:
+        self.refuse = refuse
         self.book, self.chapter, self.verse = "", "", ""
         self.line = self.size = 0  # where the verse begins, and its characters with notes
         self.parts: list[str] = []
         self.note = ""  # the mark of the note that is open
         self.in_verse = self.in_characters = self.in_milestone = False
-        self.expected = ""  # the mark whose number or name the text begins with
 
-    def read_line(self, line: int, text: str) -> Iterator[KeyedText]:
-        """Raises DataError for a verse that does not end."""
-        self.size += len(text) if self.verse else 0
-        if self.size > MAXIMUM_VERSE:
-            raise DataError(
-                f"{self.name}, line {self.line}: a verse of more than {MAXIMUM_VERSE:,} characters",
-                hint="verses begin with \\v and a number",
-            )
-        for token in MARKER.split(text):
-            if token.startswith("\\"):
-                yield from self.read_marker(token)
-            elif self.expected:
-                self.read_argument(line, token)
-            elif token and not self.note and not self.in_milestone and self.in_verse and self.verse:
-                self.parts.append(token.partition("|")[0] if self.in_characters else token)
-
-    def read_marker(self, token: str) -> Iterator[KeyedText]:
-        name = token.lstrip("\\+").rstrip("*")
-        is_end = token.endswith("*")
-        if self.note and name not in ("c", "v", "id"):
-            self.note = "" if is_end and name == self.note else self.note
-        elif token == "\\*":
-            self.in_milestone = False
-        elif name in ("c", "v", "id"):
+    def read_mark(self, mark: UsfmMark) -> Iterator[KeyedText]:
+        """Yields the verse that ended before a mark. Raises DataError for one that does not end."""
+        self.size += len(mark.raw) + len(mark.text)
+        if self.verse and self.size > MAXIMUM_VERSE:
+            self.refuse(self.line, f"a verse of more than {MAXIMUM_VERSE:,} characters", NO_VERSE)
+        kind, name, text = mark.kind, mark.name, mark.text
+        if kind == "place":
             yield from self.finish_verse()
-            self.note, self.expected, self.in_verse, self.in_characters = "", name, name == "v", False
-        elif name in USFM_NOTES:
-            self.note = "" if is_end else name
-        elif MILESTONE.fullmatch(name):
-            self.in_milestone = not is_end
-        elif CHARACTER_MARK.fullmatch(name):
-            self.in_characters = not is_end
+            self.note, self.in_verse, self.in_characters = "", name == "v", False
+            text = self.read_place(mark)
+        elif self.note:
+            self.note = "" if mark.is_end and name == self.note else self.note
+        elif kind == "note":
+            self.note = "" if mark.is_end else name
+        elif kind == "milestone":
+            self.in_milestone = bool(name) and not mark.is_end
+        elif kind == "character":
+            self.in_characters = not mark.is_end
         else:
-            self.in_verse = bool(PARAGRAPH_MARK.fullmatch(name))
+            self.in_verse = kind != "heading"
             self.parts.append(" ")
+        if self.in_verse and self.verse and not self.note and not self.in_milestone:
+            self.parts.append(WORD_ATTRIBUTES.sub("", text) if self.in_characters else text)
 
-    def read_argument(self, line: int, text: str) -> None:
-        """Reads the name of a book, or the number of a chapter or verse, and the text after it."""
-        kind, self.expected = self.expected, ""
-        if kind == "id":
-            match = BOOK.match(text)
-            self.book, self.chapter, self.verse = match[1] if match else "", "", ""
-            return
-        match = VERSE_NUMBER.match(text)
+    def read_place(self, mark: UsfmMark) -> str:
+        """Reads the name of a book, or the number of a chapter or verse, and returns the text behind it."""
+        if mark.name == "id":
+            self.book, self.chapter, self.verse = mark.book, "", ""
+            return ""
+        match = mark.number
         number = "" if match is None else f"{match[1]}-{match[2] or match[1]}"
-        if kind == "c":
+        if mark.name == "c":
             self.chapter, self.verse = number.partition("-")[0], ""
-            return
-        self.verse, self.line = number, line
-        self.parts.append(text[match.end() :] if match else "")
+            return ""
+        self.verse, self.line = number, mark.line
+        return mark.text[match.end() :] if match else ""
 
     def finish_verse(self) -> Iterator[KeyedText]:
         """Yields the verse read so far, unless it is empty."""
