@@ -2,8 +2,8 @@
 
     python benchmarks/batches.py --data PREPARED
 
-With the augmentation of the defaults, and with all of it: placeholders, typing errors, casual writing and
-word dropout. Seconds are those of processors, which other work disturbs less.
+With the augmentation of the defaults, and with all of it: placeholders, typing errors and casual writing.
+Seconds are those of processors, which other work disturbs less.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ EVERYTHING = {
     "placeholders": 0.1,
     "typing_errors": 0.1,
     "careless": 0.1,
-    "word_dropout": 0.1,
 }
 AUGMENTATIONS = {
     "none": dict.fromkeys(EVERYTHING, 0.0),

@@ -121,10 +121,6 @@ class Grids:
         """Returns none, since a picture has no text."""
         return ()
 
-    def change_ids(self, batch: SourceArray, change: Callable[[IntArray], IntArray]) -> SourceArray:
-        """Returns the grids unchanged."""
-        return batch
-
     def name_grids(self, read_names: Callable[[], Sequence[str]]) -> Mapping[str, FloatArray]:
         """Returns the grid (R, D) of each picture by the name of its row."""
         rows = zip(read_names(), self.pictures.tolist(), strict=True)

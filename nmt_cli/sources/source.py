@@ -235,10 +235,6 @@ class SourceRows(Protocol):
         """Returns those of some rewrites of text that apply to these sources."""
         ...
 
-    def change_ids(self, batch: SourceArray, change: Callable[[IntArray], IntArray]) -> SourceArray:
-        """Returns the padded rows `batch` (B, S, ...) with their ids changed, if they have any."""
-        ...
-
     def name_grids(self, read_names: Callable[[], Sequence[str]]) -> Mapping[str, FloatArray]:
         """Returns the grid (R, D) of each picture by the name of its row; empty for text, whose names are not read."""
         ...
@@ -263,9 +259,6 @@ class Sentences(Ragged):
 
     def select_rewrites(self, rewrites: tuple[AnyRewrite, ...]) -> tuple[AnyRewrite, ...]:
         return rewrites
-
-    def change_ids(self, batch: SourceArray, change: Callable[[IntArray], IntArray]) -> SourceArray:
-        return change(batch)
 
     def name_grids(self, read_names: Callable[[], Sequence[str]]) -> Mapping[str, FloatArray]:
         return {}

@@ -47,7 +47,6 @@ class SizeRule(NamedTuple):
     network: Mapping[str, Any]  # of all architectures that have the option
     batch: int  # pairs
     learning_rate: float  # of recurrent networks
-    word_dropout: float
     typing_errors: float = 0.0  # where the source has casual spelling at all
 
     def fit_rate(self, batch: int) -> float:
@@ -59,11 +58,11 @@ SMALL_NETWORK, MEDIUM_NETWORK = {"embedding": 192, "units": 256}, {"embedding": 
 LARGE_NETWORK = {"embedding": 256, "units": 512, "dropout": 0.1}
 TYPING_ERRORS = 0.1  # of the sources; costs nothing on clean text (benchmarks/log/faithful-input.md)
 RULES = (
-    SizeRule("small", 3_500, {**SMALL_NETWORK, "dropout": 0.3}, 32, 2e-3, 0.1),
-    SizeRule("medium", 15_000, {**MEDIUM_NETWORK, "dropout": 0.3}, 64, 3e-3, 0.1),
-    SizeRule("medium", 35_000, {**MEDIUM_NETWORK, "dropout": 0.2}, 64, 4e-3, 0.05),
-    SizeRule("large", 100_000, LARGE_NETWORK, 128, 5e-3, 0.0, TYPING_ERRORS),
-    SizeRule("large", math.inf, LARGE_NETWORK, 128, 3e-3, 0.0, TYPING_ERRORS),  # many updates want a lower rate
+    SizeRule("small", 3_500, {**SMALL_NETWORK, "dropout": 0.3}, 32, 2e-3),
+    SizeRule("medium", 15_000, {**MEDIUM_NETWORK, "dropout": 0.3}, 64, 3e-3),
+    SizeRule("medium", 35_000, {**MEDIUM_NETWORK, "dropout": 0.2}, 64, 4e-3),
+    SizeRule("large", 100_000, LARGE_NETWORK, 128, 5e-3, TYPING_ERRORS),
+    SizeRule("large", math.inf, LARGE_NETWORK, 128, 3e-3, TYPING_ERRORS),  # many updates want a lower rate
 )
 
 
@@ -154,14 +153,13 @@ def fit_heads(network: RnnConfig, most: int) -> RnnConfig:
 
 
 def fit_training(rule: SizeRule, training: TrainConfig, explicit: Collection[str], pairs: int) -> TrainConfig:
-    """Chooses the open settings of training: its batches, epochs, learning rate and word dropout."""
-    names = ("batch", "epochs", "learning_rate", "word_dropout", "typing_errors")
+    """Chooses the open settings of training: its batches, epochs, learning rate and typing errors."""
+    names = ("batch", "epochs", "learning_rate", "typing_errors")
     is_open = {name: name not in explicit for name in names}
     if training.batch_tokens is not None:
         is_open["batch"] = False
     fitted = replace(training, batch=rule.batch) if is_open["batch"] else training
-    chosen: dict[str, Any] = {"word_dropout": rule.word_dropout}
-    chosen["typing_errors"] = rule.typing_errors if training.careless else 0.0
+    chosen: dict[str, Any] = {"typing_errors": rule.typing_errors if training.careless else 0.0}
     if training.batch_tokens is None:
         chosen["learning_rate"] = rule.fit_rate(fitted.batch)
     if training.time is None:

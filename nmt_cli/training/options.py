@@ -65,13 +65,6 @@ class TrainConfig(Settings, panel="Optimisation"):
         low=0,
         high=1,
     )
-    word_dropout: float = setting(
-        0.0,
-        "Share of source and previous target tokens replaced by the unknown token.  [default: by corpus size]",
-        panel="Regularisation",
-        low=0,
-        high=0.9,
-    )
     tag_dropout: float = setting(
         0.1, "Share of the tags of a corpus left out, so that none is needed.", panel="Regularisation", low=0, high=1
     )

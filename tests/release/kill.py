@@ -33,7 +33,7 @@ FINISHED = "it was finished"
 TEXTS = 9_000  # without translations: three blocks, after each of which a training that is killed may continue
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
 TRAIN = """--epochs 12 --embedding 16 --units 16 --attention-units 8 --ema 0.9
-    --average 2 --accumulate 2 --word-dropout 0.1
+    --average 2 --accumulate 2
     --checkpoint-minutes 0 --quiet --resume""".split()
 
 

@@ -198,7 +198,6 @@ class TrainKeywords(TypedDict, total=False):
     label_smoothing: float
     careless: float
     typing_errors: float
-    word_dropout: float
     tag_dropout: float
     sampling_temperature: float
     init_from: Text | None

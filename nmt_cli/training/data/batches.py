@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
@@ -33,7 +32,7 @@ from nmt_cli.arrays.rows import (
     pad_ragged,
     pool_batches,
 )
-from nmt_cli.arrays.types import END, PAD, START, UNKNOWN, IntArray, SourceArray
+from nmt_cli.arrays.types import END, PAD, START, IntArray, SourceArray
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.pairs import number_languages
 from nmt_cli.model.config import Vocabularies
@@ -158,26 +157,6 @@ def join_ragged(first: Ragged, second: Ragged) -> tuple[IntArray, NDArray[np.int
     return np.concatenate([first.ids, second.ids]), offsets
 
 
-# Word dropout: hides tokens from the network. Works on ids, since an unknown token or a tag has no text.
-
-
-UNDROPPED = (PAD, START, END)
-
-
-def drop_tokens(
-    ids: IntArray, share: float, generator: np.random.Generator, control_ids: Sequence[int] = ()
-) -> IntArray:
-    """Returns `ids` (B, S) with this share of the tokens replaced by the unknown token.
-
-    Padding, start, end and control pieces are kept. Sources: Bowman et al. (2016), "Generating Sentences from a
-    Continuous Space", section 3.1, for the decoder's input; Sennrich and Zhang (2019), "Revisiting Low-Resource Neural
-    Machine Translation", for both sides (0.1). They set the embedding to zero; the embedding of the unknown token is
-    learned, and serves rare characters later.
-    """
-    is_dropped = (generator.random(ids.shape) < share) & ~np.isin(ids, (*UNDROPPED, *control_ids))
-    return np.where(is_dropped, np.asarray(UNKNOWN, ids.dtype), ids)
-
-
 def drop_tags(ids: IntArray, share: float, generator: np.random.Generator, tag_ids: Sequence[int]) -> IntArray:
     """Returns `ids` (B, S) without this share of the tags; what follows moves up, and padding fills the end."""
     is_dropped = (generator.random(ids.shape) < share) & np.isin(ids, tag_ids)
@@ -264,10 +243,6 @@ class TrainingBatches:
         self.earlier = earlier
         subwords = corpus.source.subwords
         self.tag_ids = list(subwords.tag_ids.values()) if subwords is not None else []
-        self.control_ids = [
-            [] if tokenizer is None else list(tokenizer.control_ids.values())
-            for tokenizer in (subwords, corpus.target_tokenizer)
-        ]
         self.augmentation = Augmentation(
             source_tokenizer=corpus.source.subwords,
             target_tokenizer=corpus.target_tokenizer,
@@ -314,7 +289,8 @@ class TrainingBatches:
         """
         rows, seed = self.epoch_rows.select_rows(epoch), self.config.seed
         size = choose_batch_size(self.choose_config(epoch))
-        pools = pool_batches(*self.measure_rows(rows), size=size, shape=self.shape, seed=seed, epoch=epoch)
+        shape = self.split.source.limit_pools(PoolShape())
+        pools = pool_batches(*self.measure_rows(rows), size=size, shape=shape, seed=seed, epoch=epoch)
         for index, pool in enumerate(pools):
             batches = sum(map(len, pool))
             if skip < batches:
@@ -333,11 +309,6 @@ class TrainingBatches:
         # 3. Shuffle the batches of all groups.
         return [batches[index] for index in generator.permutation(len(batches))]
 
-    @property
-    def shape(self) -> PoolShape:
-        """The amount of data augmented together."""
-        return self.split.source.limit_pools(PoolShape())
-
     def measure_rows(self, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Returns the lengths of these rows on both sides, by which they are batched."""
         target = self.split.target.lengths[rows]
@@ -348,17 +319,9 @@ class TrainingBatches:
         # 1. Rewrite texts.
         source, target = self.augmentation.augment_group(batch.source, batch.target, generator)
         previous = batch.previous if target is batch.target else shift_right(target)
-        # 2. Drop tags and tokens. This comes last, since an unknown token has no text. The target keeps them: the
-        #    network has to predict what its input lacks.
+        # 2. Drop tags, so that none is needed. This comes last, since a tag has no text.
         if self.tag_ids and self.config.tag_dropout:
-            drop = partial(drop_tags, share=self.config.tag_dropout, generator=generator, tag_ids=self.tag_ids)
-            source = self.split.source.change_ids(source, drop)
-        if self.config.word_dropout:
-            drops = [
-                partial(drop_tokens, share=self.config.word_dropout, generator=generator, control_ids=ids)
-                for ids in self.control_ids
-            ]
-            source, previous = self.split.source.change_ids(source, drops[0]), drops[1](previous)
+            source = drop_tags(source, self.config.tag_dropout, generator, self.tag_ids)
         return Batch(source, previous, target)
 
 

@@ -79,7 +79,6 @@ def test_the_learning_rate_follows_the_root_of_the_batch(pairs: int, batch: int)
             "attention": st.sampled_from(list(ATTENTIONS)),
             "epochs": st.integers(1, 99),
             "batch": st.integers(1, 999),
-            "word_dropout": st.sampled_from([0.0, 0.5]),
             "learning_rate": st.sampled_from([1e-4, 1e-2]),
         },
     ),

@@ -37,14 +37,13 @@ from support.corpora import prepare_tagged
 from support.final_marks import ENDED
 from support.models import prepare_toy, toy_pairs
 
-VARIED = TrainConfig(batch=32, careless=0.5, placeholders=0.0, word_dropout=0.2)
+VARIED = TrainConfig(batch=32, careless=0.5, placeholders=0.0)
 
 
 EVERYTHING = TrainConfig(
     batch=8,
     careless=0.5,
     placeholders=0.5,
-    word_dropout=0.1,
 )
 OFF = TrainConfig(batch=8, careless=0.0, placeholders=0.0)
 
@@ -164,11 +163,8 @@ def test_a_group_is_decoded_and_encoded_once(
         assert tokenizer.sentences["encode_all"] <= tokenizer.sentences["decode_all"]
 
 
-@pytest.mark.parametrize("config", [OFF, replace(OFF, word_dropout=0.2)], ids=["off", "word dropout"])
-def test_without_rewrites_nothing_is_decoded(
-    corpus: PreparedCorpus, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    groups, counting = count_work(TrainingBatches(corpus, config), monkeypatch)
+def test_without_rewrites_nothing_is_decoded(corpus: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups, counting = count_work(TrainingBatches(corpus, OFF), monkeypatch)
     assert groups and not any(count for tokenizer in counting for count in tokenizer.calls.values())
 
 
@@ -244,7 +240,7 @@ def test_no_rewrite_changes_or_learns_what_is_held_out(corpus: PreparedCorpus) -
     files = {path: path.read_bytes() for path in corpus.directory.iterdir()}
     held_out = {name: corpus.load_encoded(name) for name in ("dev", "test")}
     before = {name: make_batch(split, np.arange(len(split.target))) for name, split in held_out.items()}
-    batches = TrainingBatches(corpus, replace(EVERYTHING, word_dropout=0.0))
+    batches = TrainingBatches(corpus, EVERYTHING)
     known = {word for pair in corpus.read_pairs("train") for text in pair for word in text.rstrip(".").split()}
     tokenizers = corpus.source_tokenizer, corpus.target_tokenizer
     for batch in batches.make_epoch(1):
