@@ -14,7 +14,7 @@ from bench import make_parser
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.training.data.batches import TrainingBatches
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 
 EVERYTHING = {
     "placeholders": 0.1,
@@ -33,7 +33,7 @@ def main() -> None:
     options = parser.parse_args()
     corpus = PreparedCorpus.load(options.data)
     for name, augmentation in AUGMENTATIONS.items():
-        batches = TrainingBatches(corpus, TrainConfig(batch=256, **augmentation))
+        batches = TrainingBatches(corpus, TrainOptions(batch=256, **augmentation))
         begun, tokens = time.process_time(), 0
         for epoch in (1, 2):  # whole ones; the first fills the memories
             begun, tokens = time.process_time(), 0

@@ -22,7 +22,7 @@ from bench import make_parser, measure_call, print_speeds, run_in_turn
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.data.batches import Batch
-from nmt_cli.training.options import Kernels, TrainConfig
+from nmt_cli.training.options import Kernels, TrainOptions
 from nmt_cli.training.step import Schedule, Trainer, choose_policy, dtype_policy
 
 SOURCE, TARGET, VOCABULARY = 11, 12, 8_000
@@ -43,7 +43,7 @@ def make_trainer(options: dict[str, object], kernels: Kernels) -> Trainer:
             Vocabularies(source=VOCABULARY, target=VOCABULARY, joint=True),
         )
         network = Seq2Seq(config, vocabularies)
-    settings = TrainConfig(kernels=kernels)
+    settings = TrainOptions(kernels=kernels)
     return Trainer(network, Schedule(settings, steps=1_000), settings)
 
 

@@ -19,7 +19,7 @@ from bench import make_parser  # noqa: E402
 from nmt_cli.api.startup import silent_tensorflow  # noqa: E402
 from nmt_cli.corpus.dataset import PreparedCorpus  # noqa: E402
 from nmt_cli.model.config import ModelConfig  # noqa: E402
-from nmt_cli.training.options import TrainConfig  # noqa: E402
+from nmt_cli.training.options import TrainOptions  # noqa: E402
 from nmt_cli.training.watcher import StepStatus, Watcher  # noqa: E402
 
 
@@ -54,7 +54,7 @@ def main() -> None:
 
     corpus, watcher = PreparedCorpus.load(options.data), StepWatcher(options.steps)
     with tempfile.TemporaryDirectory() as folder, suppress(EnoughError):
-        train(TrainRequest(corpus, Path(folder, "model"), ModelConfig.from_options(), TrainConfig(), watcher))
+        train(TrainRequest(corpus, Path(folder, "model"), ModelConfig.from_options(), TrainOptions(), watcher))
     first, *_, last = watcher.moments
     print(f"first update done after {first - BEGUN:.1f} s")
     print(f"update {1000 * (last - first) / (len(watcher.moments) - 1):.0f} ms, mean of {len(watcher.moments) - 1}")

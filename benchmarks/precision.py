@@ -19,7 +19,7 @@ from bench import make_parser, measure_call, print_speeds, run_in_turn
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.data.batches import Batch
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.step import FLOAT32, MIXED, Schedule, Trainer, dtype_policy
 
 PAIRS, SOURCE, TARGET, VOCABULARY = 128, 11, 12, 4_000
@@ -29,7 +29,7 @@ STEPS = 10
 def make_trainer(policy: str) -> Trainer:
     with dtype_policy(policy):
         network = Seq2Seq(ModelConfig.from_options(), Vocabularies(source=VOCABULARY, target=VOCABULARY, joint=True))
-    return Trainer(network, Schedule(TrainConfig(), steps=1_000), TrainConfig())
+    return Trainer(network, Schedule(TrainOptions(), steps=1_000), TrainOptions())
 
 
 def train(trainer: Trainer, batch: Batch) -> None:

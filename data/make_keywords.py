@@ -20,7 +20,7 @@ from nmt_cli.evaluation.config import ScoreConfig
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.search.config import SamplingConfig, SearchConfig
 from nmt_cli.settings import Settings, option_fields
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.translation.config import CheckConfig, ContextConfig, LineConfig, RepairConfig, TagConfig
 
 HEAD = '''"""The options that functions of `nmt` take by name, for type checkers and editors; unused at run time.
@@ -67,7 +67,7 @@ GROUPS = (
     Group("LoadKeywords", "`load`", (LineConfig,), "SearchKeywords"),
     Group("FileKeywords", "`translate_file`", (DocumentConfig,), "SearchKeywords"),
     Group("PrepareKeywords", "`prepare`", (PrepareConfig,)),
-    Group("TrainKeywords", "`train`", (ModelConfig, TrainConfig)),
+    Group("TrainKeywords", "`train`", (ModelConfig, TrainOptions)),
 )
 SIZES = ("dev", "test")  # texts on the command line; numbers are sizes
 

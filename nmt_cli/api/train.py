@@ -30,7 +30,7 @@ from nmt_cli.api.progress import StageReporter
 from nmt_cli.api.startup import require_tensorflow, silence_ray, silent_tensorflow
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training.options import FIRST_RUN, NO_START, TrainConfig
+from nmt_cli.training.options import FIRST_RUN, NO_START, TrainOptions
 from nmt_cli.training.watcher import EpochRecord, RequestInfo, StepStatus, Validation, Watcher, Watchers
 from nmt_cli.workers.choice import RayConfig
 
@@ -153,12 +153,12 @@ def train(
     directory = Path(model)
     others = {"force": force, "resume": resume, "runs": runs, "model": directory}
     network, training = build_settings(
-        "train", options, ModelConfig, TrainConfig, others=others, fallback=find_saved_options
+        "train", options, ModelConfig, TrainOptions, others=others, fallback=find_saved_options
     )
     request = open_request(
         network,
         training,
-        ExplicitOptions.from_arguments(options, ModelConfig, TrainConfig),
+        ExplicitOptions.from_arguments(options, ModelConfig, TrainOptions),
         data=Path(data),
         model=directory,
         force=force,
@@ -176,7 +176,7 @@ def train(
 
 def open_request(
     network: ModelConfig,
-    training: TrainConfig,
+    training: TrainOptions,
     explicit: ExplicitOptions,
     *,
     data: Path,
@@ -217,7 +217,7 @@ def open_request(
     )
 
 
-def list_typed(network: ModelConfig, training: TrainConfig, explicit: ExplicitOptions) -> list[TypedOption]:
+def list_typed(network: ModelConfig, training: TrainOptions, explicit: ExplicitOptions) -> list[TypedOption]:
     """Returns the typed options of the network and of training, and the file of the others."""
     values = network.to_mapping() | training.to_mapping()
     typed: list[TypedOption] = [] if explicit.file is None else [("--config", str(explicit.file))]

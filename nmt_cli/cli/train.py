@@ -26,7 +26,7 @@ from nmt_cli.cli.render import Screen, StepBar, show_advice
 from nmt_cli.cli.stopping import Stop, catch_stop_signals
 from nmt_cli.model.config import ModelConfig, describe_network
 from nmt_cli.text.wrapping import format_count, shorten_text
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.watcher import (
     EpochRecord,
     ParentInfo,
@@ -339,7 +339,7 @@ def train(
     screen: Screen,
     explicit: ExplicitOptions,
     network: ModelConfig,
-    training: TrainConfig,
+    training: TrainOptions,
     translating: RayConfig,
     data: DataOption = Path("prepared"),
     model: WrittenModelOption = Path("model"),

@@ -60,7 +60,7 @@ class ModelCard(NamedTuple):
     target_language: str
     network: Entries  # model.config.ModelConfig
     vocabularies: Entries  # model.config.Vocabularies
-    training: Entries  # training.options.TrainConfig
+    training: Entries  # training.options.TrainOptions
     tokenizer: Entries  # text.tokenizer_settings.TokenizerSettings
     source_tokenizer: FileName
     target_tokenizer: FileName

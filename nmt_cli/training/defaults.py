@@ -25,7 +25,7 @@ from nmt_cli.corpus.manifest import PictureStatistics, SubwordStatistics
 from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.transfer import has_same_subwords, load_initial_model
 
@@ -152,7 +152,7 @@ def fit_heads(network: RnnConfig, most: int) -> RnnConfig:
     return replace(network, heads=max(heads for heads in range(1, most + 1) if shared % heads == 0))
 
 
-def fit_training(rule: SizeRule, training: TrainConfig, explicit: Collection[str], pairs: int) -> TrainConfig:
+def fit_training(rule: SizeRule, training: TrainOptions, explicit: Collection[str], pairs: int) -> TrainOptions:
     """Chooses the open settings of training: its batches, epochs, learning rate and typing errors."""
     names = ("batch", "epochs", "learning_rate", "typing_errors")
     is_open = {name: name not in explicit for name in names}
@@ -167,7 +167,7 @@ def fit_training(rule: SizeRule, training: TrainConfig, explicit: Collection[str
     return replace(fitted, **{name: value for name, value in chosen.items() if is_open[name]})
 
 
-def describe_choice(rule: SizeRule, explicit: Collection[str], pairs: int, training: TrainConfig) -> str | None:
+def describe_choice(rule: SizeRule, explicit: Collection[str], pairs: int, training: TrainOptions) -> str | None:
     """Describes for the user what was chosen and why; None if nothing was left open."""
     updates = math.ceil(min(pairs, training.epoch_pairs or pairs) / training.batch) * training.epochs
     parts = {
@@ -188,7 +188,7 @@ WIDE_NETWORK = {"embedding": 320, "units": 640, "dropout": 0.2}
 UPDATES_FOR_WIDE, PAIRS_FOR_WIDE = 28_000, 100_000
 
 
-def is_size_open(explicit: Collection[str], config: TrainConfig) -> bool:
+def is_size_open(explicit: Collection[str], config: TrainOptions) -> bool:
     """Whether the time decides the size: with --time, without --init-from, and with no `explicit` network option."""
     return config.time is not None and config.init_from is None and not explicit
 

@@ -26,7 +26,7 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.files import count_cores
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import ProcessRole
 from nmt_cli.training.watcher import Validation
 
@@ -116,7 +116,7 @@ class ProcessCluster(SingleProcess):
 ROWS_PER_PART, TOKENS_PER_PART = 32, 512
 
 
-def make_strategy(config: TrainConfig, role: ProcessRole) -> tf.distribute.Strategy:
+def make_strategy(config: TrainOptions, role: ProcessRole) -> tf.distribute.Strategy:
     """Returns the strategy of `tf.distribute` for the devices of a training.
 
     Must be called before TensorFlow does anything else; the processes named in TF_CONFIG meet here. Raises OptionError
@@ -135,7 +135,7 @@ def make_strategy(config: TrainConfig, role: ProcessRole) -> tf.distribute.Strat
     return tf.distribute.MirroredStrategy([gpu.name for gpu in gpus])
 
 
-def check_batch_size(config: TrainConfig, devices: int) -> None:
+def check_batch_size(config: TrainOptions, devices: int) -> None:
     """Raises OptionError if a batch has fewer sentences than there are devices."""
     if devices > config.batch:
         raise OptionError(
@@ -160,7 +160,7 @@ def describe_devices(strategy: tf.distribute.Strategy, role: ProcessRole) -> str
     return f"CPU, {count} core" + "s" * (count > 1)
 
 
-def count_parts(config: TrainConfig, replicas: int) -> int:
+def count_parts(config: TrainOptions, replicas: int) -> int:
     """Returns the number of parts that each of `replicas` makes of its share of a batch, to learn from in parallel.
 
     On a CPU each part gets a core. A network like this computes thousands of small products per update, and sharing

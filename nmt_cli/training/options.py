@@ -1,4 +1,9 @@
-"""Settings of training. Standard library only: the command line builds options from them."""
+"""Settings of training, and the learning rate that follows from them.
+
+    nmt train --epochs 5 --init-from eng-deu     TrainOptions(epochs=5, init_from="eng-deu"), whose rate is 0.0005
+
+Standard library only: the command line builds options from them.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +20,11 @@ FINE_TUNING = 5e-4  # low, so that what was learned before is not undone
 NO_START = "none"  # the value of --init-from that keeps a small corpus from starting from an installed model
 FIRST_RUN = "run-1"  # of several trainings with different seeds, in the directory of their best
 
-Kernels = Literal["auto", "written", "cudnn", "xla"]  # `training.kernels` explains them
-KeptMetric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `training.watcher.Validation`
+Kernels = Literal["auto", "written", "cudnn", "xla"]  # `step.choose_kernels` explains them
+KeptMetric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `watcher.Validation`
 
 
-class TrainConfig(Settings, panel="Optimisation"):
+class TrainOptions(Settings, panel="Optimisation"):
     """How the network is trained."""
 
     epochs: int = setting(

@@ -1,7 +1,7 @@
 """The request for a training: one object that the command, Python and the training itself share.
 
     corpus = PreparedCorpus.load(Path("prepared"))
-    request = TrainRequest(corpus, Path("model"), ModelConfig.from_options(units=64), TrainConfig(epochs=5))
+    request = TrainRequest(corpus, Path("model"), ModelConfig.from_options(units=64), TrainOptions(epochs=5))
     report = train(request)
 
 `api.train.open_request` makes it of all options. What is decided later replaces a field: the settings that the size of
@@ -23,7 +23,7 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.records import Range, RecordError, build, parse_json
 from nmt_cli.settings import option_fields
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.watcher import Watcher
 
 CHIEF, WORKER = "chief", "worker"
@@ -105,7 +105,7 @@ class TrainRequest:
     corpus: PreparedCorpus
     directory: Path
     network: ModelConfig
-    training: TrainConfig
+    training: TrainOptions
     watcher: Watcher = field(default_factory=Watcher)
     role: ProcessRole = SINGLE_PROCESS
     resume: bool = False  # from the checkpoint in `directory`, if there is one

@@ -18,7 +18,7 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import Settings, name_option
 from nmt_cli.training.checkpoints import read_facts
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 
 PATHS = {"init_from", "replay"}  # options that are paths: a slash at the end makes no difference
@@ -45,7 +45,7 @@ def read_saved_options(directory: Path, options: Mapping[str, Any], explicit: Co
     if facts is None:
         return {}
     identity = facts["identity"]
-    saved = {ModelConfig: identity["network"], TrainConfig: identity["training"]}
+    saved = {ModelConfig: identity["network"], TrainOptions: identity["training"]}
     return select_saved(directory, saved, options, explicit)
 
 
@@ -62,9 +62,9 @@ def select_saved(
 
 def refuse_changes(directory: Path, saved: SavedOptions, explicit: Mapping[str, Any]) -> None:
     """Raises OptionError if explicit options differ from the saved ones, unless they may change."""
-    if "epochs" in explicit and saved[TrainConfig].get("time") and "time" not in explicit:
+    if "epochs" in explicit and saved[TrainOptions].get("time") and "time" not in explicit:
         raise OptionError(
-            f"{directory}/ was started with --time {saved[TrainConfig]['time']}; --epochs cannot be set now",
+            f"{directory}/ was started with --time {saved[TrainOptions]['time']}; --epochs cannot be set now",
             hint="give it more with --time, or start over with --force",
         )
     changed = [

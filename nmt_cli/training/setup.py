@@ -46,7 +46,7 @@ from nmt_cli.training.defaults import choose_first_size, choose_larger_size, fit
 from nmt_cli.training.distributed import SingleProcess, count_parts, describe_devices, make_cluster, make_strategy
 from nmt_cli.training.export.trace import export
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.resume import check_same_run, read_started_facts
 from nmt_cli.training.step import Handover, Schedule, TimedSchedule, Trainer, choose_policy, dtype_policy
@@ -177,7 +177,7 @@ def build_run(
     return run
 
 
-def make_schedule(config: TrainConfig, batches: TrainingBatches, handover: Handover | None) -> Schedule:
+def make_schedule(config: TrainOptions, batches: TrainingBatches, handover: Handover | None) -> Schedule:
     """Returns the learning rate schedule of a timed run, or of one with a number of epochs."""
     if config.time:
         return TimedSchedule(config, handover)
@@ -185,7 +185,7 @@ def make_schedule(config: TrainConfig, batches: TrainingBatches, handover: Hando
     return Schedule(config, steps or batches.updates * config.epochs, handover)
 
 
-def make_profile(corpus: PreparedCorpus, config: TrainConfig) -> str:
+def make_profile(corpus: PreparedCorpus, config: TrainOptions) -> str:
     """Returns the training text's profile, merged with that of the --init-from model if it has the same subwords."""
     try:
         model = load_initial_model(config)
@@ -196,7 +196,7 @@ def make_profile(corpus: PreparedCorpus, config: TrainConfig) -> str:
     return merge_profiles((model.directory / PROFILE_NAME).read_bytes(), corpus.profile.encode())
 
 
-def start_weights(network: Seq2Seq, corpus: PreparedCorpus, config: TrainConfig) -> ParentInfo | None:
+def start_weights(network: Seq2Seq, corpus: PreparedCorpus, config: TrainOptions) -> ParentInfo | None:
     """Gives the network the weights of the --init-from model; returns the facts about it, or None."""
     model = load_initial_model(config)
     return None if model is None else start_from_parent(network, corpus, model, config.seed)
@@ -299,7 +299,7 @@ def measure_seconds(work: Callable[[], object]) -> float:
 # Plans of a resumed run, which may become longer, get another time limit, and use other batches from its next epoch on.
 
 
-def plan_batches(facts: dict[str, Any], config: TrainConfig) -> EarlierBatches | None:
+def plan_batches(facts: dict[str, Any], config: TrainOptions) -> EarlierBatches | None:
     """Returns the batches with which the checkpoint's epoch continues, if `config` has others."""
     progress, training = facts["progress"], facts["identity"]["training"]
     saved = progress.get("earlier_batches")
@@ -310,7 +310,7 @@ def plan_batches(facts: dict[str, Any], config: TrainConfig) -> EarlierBatches |
     return EarlierBatches(progress["epoch"], **size) if is_changed and progress["meter"]["steps"] else None
 
 
-def plan_handover(facts: dict[str, Any], config: TrainConfig, batches: TrainingBatches) -> Handover | None:
+def plan_handover(facts: dict[str, Any], config: TrainOptions, batches: TrainingBatches) -> Handover | None:
     """Returns where the schedule of a run with other plans takes over from the checkpoint's.
 
     If the plans are unchanged, returns the checkpoint's own handover, if any.
@@ -334,7 +334,7 @@ def plan_handover(facts: dict[str, Any], config: TrainConfig, batches: TrainingB
     return Handover(step=done, rate=float(former.compute_rate(done)), steps=steps)
 
 
-def restore_plans(facts: dict[str, Any], config: TrainConfig) -> TrainConfig:
+def restore_plans(facts: dict[str, Any], config: TrainOptions) -> TrainOptions:
     """Returns `config` with the checkpoint's length and batches of the run."""
     training = facts["identity"]["training"]
     names = [name for name in ("epochs", "time", "batch", "batch_tokens") if name in training]
@@ -342,7 +342,7 @@ def restore_plans(facts: dict[str, Any], config: TrainConfig) -> TrainConfig:
 
 
 def hand_over_time(
-    facts: dict[str, Any], before: TrainConfig, config: TrainConfig, handover: Handover | None
+    facts: dict[str, Any], before: TrainOptions, config: TrainOptions, handover: Handover | None
 ) -> Handover | None:
     """Returns the handover of a run with another --time; the existing handover if the time is the same."""
     if before.time == config.time:
@@ -353,7 +353,7 @@ def hand_over_time(
     return Handover(step=step, rate=float(former.compute_rate(0)))
 
 
-def rescale_share(facts: dict[str, Any], config: TrainConfig) -> float:
+def rescale_share(facts: dict[str, Any], config: TrainOptions) -> float:
     """Returns the share of a --time run that has passed, rescaled if its time limit changed."""
     share, before = float(facts["progress"]["share"]), facts["identity"]["training"].get("time")
     if config.time is None or before in (None, config.time):

@@ -27,7 +27,7 @@ from nmt_cli.model.encoders import RecurrentEncoder
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.data.batches import Batch
 from nmt_cli.training.export.keras_engine import make_source_spec
-from nmt_cli.training.options import Kernels, TrainConfig
+from nmt_cli.training.options import Kernels, TrainOptions
 
 FLOAT32 = "float32"
 MIXED = "mixed_bfloat16"  # products in bfloat16, weights in float32
@@ -152,7 +152,7 @@ class Schedule(keras.optimizers.schedules.LearningRateSchedule):
     from the former schedule to this one, over the same share of the remaining steps as the warm-up has of all.
     """
 
-    def __init__(self, config: TrainConfig, steps: int, handover: Handover | None = None) -> None:
+    def __init__(self, config: TrainOptions, steps: int, handover: Handover | None = None) -> None:
         self.steps = steps
         warmup = min(steps - 1, round(config.warmup * steps))
         self.cosine = keras.optimizers.schedules.CosineDecay(
@@ -185,7 +185,7 @@ class TimedSchedule(Schedule):
 
     TICKS = 100_000  # the schedule's steps
 
-    def __init__(self, config: TrainConfig, handover: Handover | None = None) -> None:
+    def __init__(self, config: TrainOptions, handover: Handover | None = None) -> None:
         super().__init__(config, self.TICKS, handover)
         self.tick = keras.Variable(0.0, trainable=False, aggregation="only_first_replica", name="rate_tick")
 
@@ -236,7 +236,7 @@ class ReplicaAdam(keras.optimizers.Adam):
         return grads_and_vars
 
 
-def make_optimizer(config: TrainConfig, schedule: Schedule) -> keras.optimizers.Optimizer:
+def make_optimizer(config: TrainOptions, schedule: Schedule) -> keras.optimizers.Optimizer:
     """Returns Adam with the learning rate of `schedule`.
 
     beta_2 is that of Vaswani et al. (2017): in a run of a few thousand steps the second moment must not lag.
@@ -372,7 +372,7 @@ class Trainer:
     the strategy.
     """
 
-    def __init__(self, network: Seq2Seq, schedule: Schedule, config: TrainConfig, parts: int = 1) -> None:
+    def __init__(self, network: Seq2Seq, schedule: Schedule, config: TrainOptions, parts: int = 1) -> None:
         self.network = network
         self.parts = parts
         self.optimizer = make_optimizer(config, schedule)

@@ -42,7 +42,7 @@ from nmt_cli.text.tags import parse_tag_name
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.training.checkpoints import NamedArrays, assign_weights, read_arrays
 from nmt_cli.training.data.batches import Replayed, exclude_held_out, read_vocabularies
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.resume import list_changes
 from nmt_cli.training.watcher import ParentInfo, RowCounts
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 CHANGEABLE = {"dropout"}  # options that the shapes of the weights do not depend on
 
 
-def find_parent(config: TrainConfig) -> Path | None:
+def find_parent(config: TrainOptions) -> Path | None:
     """Returns the directory of the --init-from model, which may be a name. Raises NotFoundError without weights."""
     if config.init_from is None:
         return None
@@ -66,7 +66,7 @@ def find_parent(config: TrainConfig) -> Path | None:
 
 
 def choose_network(
-    corpus: PreparedCorpus, network: ModelConfig, config: TrainConfig, explicit: Collection[str]
+    corpus: PreparedCorpus, network: ModelConfig, config: TrainOptions, explicit: Collection[str]
 ) -> ModelConfig:
     """Returns the network to train: `network` or, with --init-from, the model's with explicit CHANGEABLE options.
 
@@ -89,7 +89,7 @@ def choose_network(
     return dataclasses.replace(learned, **{name: getattr(network, name) for name in CHANGEABLE - left_out})
 
 
-def load_initial_model(config: TrainConfig) -> ModelDirectory | None:
+def load_initial_model(config: TrainOptions) -> ModelDirectory | None:
     """Returns the --init-from model; None without the option. Raises NotFoundError or DamagedError."""
     parent = find_parent(config)
     return None if parent is None else ModelDirectory.load(parent)
@@ -121,7 +121,7 @@ def has_same_subwords(corpus: PreparedCorpus, model: ModelDirectory) -> bool:
     ]
 
 
-def load_replayed_corpus(corpus: PreparedCorpus, config: TrainConfig) -> Replayed | None:
+def load_replayed_corpus(corpus: PreparedCorpus, config: TrainOptions) -> Replayed | None:
     """Returns the corpus of --replay, without pairs that would leak the development and test sets of `corpus`.
 
     Raises DataError if its subwords differ from the corpus's, or if no pair is left.

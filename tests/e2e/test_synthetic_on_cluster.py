@@ -9,7 +9,7 @@ import pytest
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training import synthetic
 from nmt_cli.training.export import publish as publishing
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.synthetic import train_with_synthetic
@@ -55,7 +55,7 @@ def test_text_is_translated_as_by_one_process_though_a_machine_is_killed(
     text.write_text("".join(f"{target}\n" for _, target in pairs[300:]), encoding="utf-8")
     corpus = prepare_pairs(tmp_path, pairs[:300], monolingual_target=(str(text),), dev="20", test="20")
     network = ModelConfig.from_options(embedding=16, units=16, attention="none", bidirectional=False)
-    training = TrainConfig(epochs=1, batch=64, mixed_precision=False)
+    training = TrainOptions(epochs=1, batch=64, mixed_precision=False)
     alone = TrainRequest(corpus, tmp_path / "one", network, training, keep_stages=True)
     train_with_synthetic(alone)
     killer = MachineKiller(two_machines)

@@ -16,12 +16,12 @@ from pathlib import Path
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import ProcessRole, TrainRequest
 from nmt_cli.training.watcher import StepStatus, Watcher
 
 SMALL = ModelConfig.from_options(embedding=8, units=16, attention_units=8, dropout=0.0)
-CONFIG = TrainConfig(epochs=2, batch=50, learning_rate=0.01, careless=0.0, mixed_precision=False)
+CONFIG = TrainOptions(epochs=2, batch=50, learning_rate=0.01, careless=0.0, mixed_precision=False)
 SECONDS, TICKS = 5000.0, (20, 5000)  # between two looks at the clock of the first process, and at those of others
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training.data.batches import Batch
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.step import Schedule, Trainer
 
 
@@ -40,7 +40,7 @@ def updated(replicas: int) -> dict[str, np.ndarray]:
     devices = [f"CPU:{number}" for number in range(replicas)]
     strategy = tf.distribute.MirroredStrategy(devices) if replicas > 1 else tf.distribute.get_strategy()
     keras.utils.set_random_seed(1)
-    config = TrainConfig(learning_rate=0.01, clip=1e-2, accumulate=2, ema=0.9)
+    config = TrainOptions(learning_rate=0.01, clip=1e-2, accumulate=2, ema=0.9)
     with strategy.scope():
         network = make_network()
         trainer = Trainer(network, Schedule(config, 10), config)

@@ -1,11 +1,11 @@
 """A clock that only the work of a run moves, and the run that is timed by it."""
 
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
 
 SMALL = ModelConfig.from_options(embedding=8, units=8, attention="none", bidirectional=False)
-TIMED = TrainConfig(time="5m", batch=32, learning_rate=0.01, mixed_precision=False)
+TIMED = TrainOptions(time="5m", batch=32, learning_rate=0.01, mixed_precision=False)
 CALIBRATION, VALIDATION, EXPORT = 12.0, 9.0, 6.0
 
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from nmt_cli.cli.app import app
 from nmt_cli.corpus.config import PrepareConfig
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 
 FOLDER = Path(__file__).parents[2] / "examples" / "recipes"
 RECIPES = sorted(FOLDER.glob("*.toml"))
@@ -27,10 +27,10 @@ def network(name: str) -> ModelConfig:
     return ModelConfig.from_options(**{key: value for key, value in values.items() if key in known})
 
 
-def training(name: str) -> TrainConfig:
-    known = {field.name for field in fields(TrainConfig)}
+def training(name: str) -> TrainOptions:
+    known = {field.name for field in fields(TrainOptions)}
     values = table(FOLDER / f"{name}.toml", "train")
-    return TrainConfig(**{key: value for key, value in values.items() if key in known})
+    return TrainOptions(**{key: value for key, value in values.items() if key in known})
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)

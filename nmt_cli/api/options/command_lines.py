@@ -12,7 +12,7 @@ from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import Settings, name_option, option_fields
-from nmt_cli.training.options import FIRST_RUN, TrainConfig
+from nmt_cli.training.options import FIRST_RUN, TrainOptions
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
@@ -153,7 +153,7 @@ def select_explicit(
     explicit: ExplicitOptions, model: Path, *, resume: bool, force: bool, runs: int
 ) -> frozenset[str] | None:
     """Returns the names of the options set by the user; None if a checkpoint has all, leaving nothing to choose."""
-    names = explicit.select_fields(ModelConfig) | explicit.select_fields(TrainConfig)
+    names = explicit.select_fields(ModelConfig) | explicit.select_fields(TrainOptions)
     stages = find_options_of_stages(model, runs) if resume and not force else None
     if stages is not None:
         return None if stages.explicit is None else stages.explicit | names

@@ -30,7 +30,7 @@ from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.text.symbols import BLANK, PLACEHOLDERS, SPECIALS
 from nmt_cli.text.tokenizer import Tokenizer
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 
 TYPING_ERRORS = 0.05  # share of the letters of a sentence with typing errors
 KINDS = 4  # of typing errors
@@ -158,7 +158,7 @@ class TextRewrite(NamedTuple):
     rewrite: Callable[[str, str, np.random.Generator], SentencePair]
 
 
-def make_rewrites(config: TrainConfig) -> tuple[TextRewrite, ...]:
+def make_rewrites(config: TrainOptions) -> tuple[TextRewrite, ...]:
     """Returns the text rewrites of a training, in order of application; typing errors only if requested."""
     mistyping = [TextRewrite(config.typing_errors, mistype_source)] if config.typing_errors else []
     placeholders = TextRewrite(config.placeholders, insert_placeholders)

@@ -39,7 +39,7 @@ from nmt_cli.model.config import Vocabularies
 from nmt_cli.sources.source import Sentences
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.training.data.augmentation import Augmentation, make_rewrites
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class TrainingBatches:
     def __init__(
         self,
         corpus: PreparedCorpus,
-        config: TrainConfig,
+        config: TrainOptions,
         replayed: Replayed | None = None,
         earlier: EarlierBatches | None = None,
     ) -> None:
@@ -256,11 +256,11 @@ class TrainingBatches:
         """Returns the number of batches of this size in the first epoch."""
         return count_batches(*self.measure_rows(self.epoch_rows.select_rows(1)), size=size)
 
-    def count_updates_of(self, config: TrainConfig) -> int:
+    def count_updates_of(self, config: TrainOptions) -> int:
         """Returns the number of updates of an epoch with the batches of `config`."""
         return -(-self.count_steps(choose_batch_size(config)) // config.accumulate)
 
-    def choose_config(self, epoch: int) -> TrainConfig:
+    def choose_config(self, epoch: int) -> TrainOptions:
         """Returns the settings for an epoch's batches."""
         if self.earlier is None or epoch > self.earlier.epoch:
             return self.config
@@ -361,7 +361,7 @@ def narrow_batch(batch: Batch, rows: IntArray, source_width: int, target_width: 
     )
 
 
-def choose_batch_size(config: TrainConfig) -> BatchSize:
+def choose_batch_size(config: TrainOptions) -> BatchSize:
     """Returns the limit of a batch: its tokens if requested, else its sentences, and tokens if these are long."""
     if config.batch_tokens is not None:
         return BatchSize(cells=config.batch_tokens)

@@ -41,7 +41,7 @@ from nmt_cli.runtime.model_directory import STAGES as STAGES
 from nmt_cli.text.normalise import count_words, make_sentence_key
 from nmt_cli.text.tags import TagSet, reverse_tags
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.resume import SavedOptions, read_started_facts
 from nmt_cli.translation.lines import lay_out_lines
 from nmt_cli.translation.repair.faults import find_fault
@@ -113,7 +113,7 @@ class Plan:
         return len(self.directions) + len(self.tasks) + 1
 
 
-def make_plan(corpus: PreparedCorpus, config: TrainConfig) -> Plan:
+def make_plan(corpus: PreparedCorpus, config: TrainOptions) -> Plan:
     """Returns the plan of a training. Raises OptionError if the corpus lacks the text that the mode needs."""
     has_text = {side: side in corpus.list_monolingual() for side in ("source", "target")}
     mode: Mode = ("back" if has_text["target"] else "none") if config.synthetic == "auto" else config.synthetic
@@ -256,7 +256,7 @@ def find_stage_options(directory: Path, *, several_runs: bool = False) -> StageO
     try:
         options = parse_json(path.read_text(encoding="utf-8"))["options"]
         explicit = None if options["explicit"] is None else frozenset(options["explicit"])
-        return StageOptions({ModelConfig: dict(options["network"]), TrainConfig: dict(options["training"])}, explicit)
+        return StageOptions({ModelConfig: dict(options["network"]), TrainOptions: dict(options["training"])}, explicit)
     except (ValueError, KeyError, TypeError):  # training itself says what is damaged
         return None
 

@@ -11,7 +11,7 @@ from nmt_cli.api.train import choose_start
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import list_starts
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from support.corpora import prepare_pairs, toy_pairs
 
@@ -23,7 +23,7 @@ def vietnamese(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
 
 
 def make_request(corpus: PreparedCorpus, explicit: tuple[str, ...] | None = (), **options: Any) -> TrainRequest:
-    config = TrainConfig(**options)
+    config = TrainOptions(**options)
     chosen = None if explicit is None else frozenset(explicit)
     return TrainRequest(corpus, Path("model"), ModelConfig.from_options(), config, explicit=chosen)
 

@@ -19,7 +19,7 @@ from nmt_cli.cli.train import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError, explain_install
 from nmt_cli.model.config import ModelConfig, describe_network
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation
 
@@ -66,7 +66,7 @@ def test_the_first_line_says_what_was_chosen_for_a_corpus_of_this_size(
 def make_request(data: str = "prepared", model: str = "model", **values: Any) -> TrainRequest:
     """A request with the defaults of the command, and a corpus of which only the directory is known."""
     corpus: Any = SimpleNamespace(directory=Path(data))
-    return TrainRequest(corpus, Path(model), ModelConfig.from_options(), TrainConfig(), **values)
+    return TrainRequest(corpus, Path(model), ModelConfig.from_options(), TrainOptions(), **values)
 
 
 def test_commands_to_train_anew_keep_what_was_typed(tmp_path: Path) -> None:
@@ -76,9 +76,9 @@ def test_commands_to_train_anew_keep_what_was_typed(tmp_path: Path) -> None:
     )
     network = ModelConfig.from_options(attention="general", tied=False, fixed_norm=True)
     typed = [("--attention", "general"), ("--no-tied",), ("--fixed-norm",)]
-    assert list_typed(network, TrainConfig(), explicit) == typed
+    assert list_typed(network, TrainOptions(), explicit) == typed
     from_file = explicit._replace(file=Path("my recipe.toml"))
-    assert list_typed(network, TrainConfig(), from_file) == [("--config", "my recipe.toml"), *typed]
+    assert list_typed(network, TrainOptions(), from_file) == [("--config", "my recipe.toml"), *typed]
 
 
 def test_training_is_told_which_options_of_the_network_were_asked_for(

@@ -12,7 +12,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, ModelConfig, RnnConfig
 from nmt_cli.training import defaults
 from nmt_cli.training.defaults import RULES, WIDE_NETWORK, choose_larger_size, find_rule, fit_to_corpus
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 
 
@@ -22,7 +22,7 @@ def fit(pairs: int, *, unit: str = "sentence", **options: Any) -> TrainRequest:
     manifest = SimpleNamespace(source=SimpleNamespace(unit=unit))
     corpus: Any = SimpleNamespace(load_encoded=lambda split: encoded, manifest=manifest)
     network = ModelConfig.from_options(**{name: options[name] for name in options if name in NETWORK})
-    training = TrainConfig(**{name: options[name] for name in options if name not in NETWORK})
+    training = TrainOptions(**{name: options[name] for name in options if name not in NETWORK})
     directory: Any = None
     return fit_to_corpus(TrainRequest(corpus, directory, network, training, explicit=set(options)))
 
@@ -107,7 +107,7 @@ def test_a_named_attention_is_that_of_the_textbooks() -> None:
 def test_pictures_get_the_attention_that_finds_a_region() -> None:
     request = fit(5_000, unit="picture")
     assert request.network == ModelConfig.from_options(attention="additive")
-    assert request.training == TrainConfig()
+    assert request.training == TrainOptions()
     assert fit(5_000, unit="picture", attention="dot").network == ModelConfig.from_options(attention="dot")
 
 
@@ -125,8 +125,8 @@ def test_a_transformer_keeps_its_widths_and_its_rate() -> None:
 
 
 def test_batches_in_tokens_and_a_time_are_kept() -> None:
-    assert fit(5_000, batch_tokens=2_000).training.batch == TrainConfig().batch
-    assert fit(5_000, time="5m").training.epochs == TrainConfig().epochs
+    assert fit(5_000, batch_tokens=2_000).training.batch == TrainOptions().batch
+    assert fit(5_000, time="5m").training.epochs == TrainOptions().epochs
 
 
 @pytest.fixture
@@ -139,8 +139,8 @@ def has_same_subwords(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRe
 @pytest.mark.parametrize("has_same_subwords", [True], indirect=True)
 def test_fine_tuning_and_programs_choose_for_themselves(has_same_subwords: None) -> None:
     tuned = fit(5_000, init_from="model")
-    assert tuned.training == TrainConfig(init_from="model")
-    request = replace(tuned, training=TrainConfig(), explicit=None)
+    assert tuned.training == TrainOptions(init_from="model")
+    request = replace(tuned, training=TrainOptions(), explicit=None)
     assert fit_to_corpus(request) == request
 
 

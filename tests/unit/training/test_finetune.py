@@ -23,7 +23,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.training import transfer as finetune
 from nmt_cli.training.export import publish as publishing
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
@@ -64,7 +64,7 @@ def old(
     model = tmp_path_factory.mktemp("old") / "model"
     with pytest.MonkeyPatch.context() as patch:
         skip_updates(patch, graphs)
-        train(TrainRequest(old_corpus, model, SMALL, TrainConfig(epochs=1, **OPTIONS)))
+        train(TrainRequest(old_corpus, model, SMALL, TrainOptions(epochs=1, **OPTIONS)))
     return Old(old_corpus, model)
 
 
@@ -72,7 +72,7 @@ def old(
 def able(old_corpus: PreparedCorpus, tmp_path_factory: pytest.TempPathFactory) -> Old:
     """A model that translates words by spelling them backwards."""
     model = tmp_path_factory.mktemp("able") / "model"
-    train(TrainRequest(old_corpus, model, ABLE, TrainConfig(epochs=12, **OPTIONS)))
+    train(TrainRequest(old_corpus, model, ABLE, TrainOptions(epochs=12, **OPTIONS)))
     return Old(old_corpus, model)
 
 
@@ -117,13 +117,13 @@ def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
     able: Old, new: PreparedCorpus, tmp_path: Path
 ) -> None:
     options = {**OPTIONS, "epochs": 12, "init_from": str(able.model)}
-    train(TrainRequest(new, tmp_path / "alone", ABLE, TrainConfig(**options)))
+    train(TrainRequest(new, tmp_path / "alone", ABLE, TrainOptions(**options)))
     train(
         TrainRequest(
             new,
             tmp_path / "replayed",
             ABLE,
-            TrainConfig(**options, replay=str(able.corpus.directory), replay_share=0.5),
+            TrainOptions(**options, replay=str(able.corpus.directory), replay_share=0.5),
         )
     )
     before = score(able.model, able.corpus), score(able.model, new)
@@ -136,7 +136,7 @@ def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
 
 @pytest.mark.usefixtures("no_updates")
 def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, tmp_path: Path) -> None:
-    config = TrainConfig(epochs=1, batch=400, mixed_precision=False, init_from=str(old.model), learning_rate=0.0)
+    config = TrainOptions(epochs=1, batch=400, mixed_precision=False, init_from=str(old.model), learning_rate=0.0)
     train(TrainRequest(new, tmp_path / "model", ModelConfig.from_options(), config))
     initial, trained = (dict(np.load(model / "weights.npz")) for model in (old.model, tmp_path / "model"))
     assert initial.keys() == trained.keys()
@@ -145,7 +145,7 @@ def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, 
 
 
 def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, new: PreparedCorpus) -> None:
-    config = TrainConfig(init_from=str(old.model))
+    config = TrainOptions(init_from=str(old.model))
     assert choose_network(new, ModelConfig.from_options(), config, ()) == SMALL
     dropping = replace(SMALL, dropout=0.3)
     assert choose_network(new, ModelConfig.from_options(dropout=0.3), config, {"dropout"}) == dropping
@@ -154,14 +154,14 @@ def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, 
         choose_network(new, ModelConfig.from_options(units=128), config, {"units"})
     with pytest.raises(OptionError, match=r"model/ has --units 48; asked for: --units 512"):
         choose_network(new, ModelConfig.from_options(), config, {"units"})  # its default, spelled out
-    assert choose_network(new, ModelConfig.from_options(), TrainConfig(), ()) == ModelConfig.from_options()
+    assert choose_network(new, ModelConfig.from_options(), TrainOptions(), ()) == ModelConfig.from_options()
 
 
 def test_sources_of_another_kind_are_refused(old: Old, new: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
     pictures = Vocabularies(source=0, target=300, joint=False, features=2048)
     monkeypatch.setattr(finetune, "read_vocabularies", lambda corpus: pictures)
     with pytest.raises(DataError, match=r"are pictures, but .*model/ reads text"):
-        choose_network(new, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ())
+        choose_network(new, ModelConfig.from_options(), TrainOptions(init_from=str(old.model)), ())
 
 
 def test_other_features_are_refused(old: Old, new: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +171,7 @@ def test_other_features_are_refused(old: Old, new: PreparedCorpus, monkeypatch: 
         finetune, "read_vocabularies", lambda corpus: Vocabularies(source=0, target=300, joint=False, features=2048)
     )
     with pytest.raises(DataError, match="has other features than"):
-        choose_network(new, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ())
+        choose_network(new, ModelConfig.from_options(), TrainOptions(init_from=str(old.model)), ())
 
 
 def replace_features(old: Old, depth: int) -> ModelDirectory:
@@ -181,9 +181,9 @@ def replace_features(old: Old, depth: int) -> ModelDirectory:
 
 def test_only_old_pairs_need_the_same_subwords(old: Old, tmp_path: Path) -> None:
     other = prepare_toy(tmp_path, 200, vocab_size=320)
-    assert choose_network(other, ModelConfig.from_options(), TrainConfig(init_from=str(old.model)), ()) == SMALL
+    assert choose_network(other, ModelConfig.from_options(), TrainOptions(init_from=str(old.model)), ()) == SMALL
     with pytest.raises(DataError, match="has other subwords than") as error:
-        load_replayed_corpus(other, TrainConfig(replay=str(old.corpus.directory)))
+        load_replayed_corpus(other, TrainOptions(replay=str(old.corpus.directory)))
     assert "--tokenizer-from" in (error.value.hint or "")
 
 
@@ -192,18 +192,18 @@ def test_old_pairs_are_replayed_beside_new_tags(old: Old, tmp_path: Path) -> Non
     config = PrepareConfig(tokenizer_from=str(old.corpus.directory), dev="20", test="20")
     prepare(CorpusFile(path, tags=parse_tag_list("ui")), tmp_path / "new", config)
     child = PreparedCorpus.load(tmp_path / "new")
-    replayed = load_replayed_corpus(child, TrainConfig(replay=str(old.corpus.directory)))
+    replayed = load_replayed_corpus(child, TrainOptions(replay=str(old.corpus.directory)))
     assert replayed is not None and len(replayed.rows)
     ids = replayed.corpus.load_encoded("train").source[0]  # type: ignore[index]
     assert child.source_tokenizer.decode(ids.tolist()) == replayed.corpus.read_pairs("train")[0].source
     with pytest.raises(DataError, match="has other subwords than"):
-        load_replayed_corpus(old.corpus, TrainConfig(replay=str(tmp_path / "new")))
+        load_replayed_corpus(old.corpus, TrainOptions(replay=str(tmp_path / "new")))
 
 
 @pytest.mark.usefixtures("no_updates")
 def test_a_child_keeps_what_it_shares_with_its_parent_as_its_card_says(old: Old, tmp_path: Path) -> None:
     child = prepare_toy(tmp_path, 200, vocab_size=310)
-    config = TrainConfig(epochs=1, **{**OPTIONS, "learning_rate": 0.0}, init_from=str(old.model))
+    config = TrainOptions(epochs=1, **{**OPTIONS, "learning_rate": 0.0}, init_from=str(old.model))
     watcher = StartWatcher()
     train(TrainRequest(child, tmp_path / "model", ModelConfig.from_options(), config, watcher))
     parent, trained = (dict(np.load(model / "weights.npz")) for model in (old.model, tmp_path / "model"))
@@ -220,7 +220,7 @@ def test_a_child_keeps_what_it_shares_with_its_parent_as_its_card_says(old: Old,
 @pytest.mark.slow
 def test_a_child_with_other_subwords_learns_faster_than_from_scratch(able: Old, tmp_path: Path) -> None:
     child = prepare_toy(tmp_path, 200, vocab_size=310)
-    config = TrainConfig(epochs=3, **OPTIONS)
+    config = TrainOptions(epochs=3, **OPTIONS)
     scratch, initialised = (
         train(TrainRequest(child, tmp_path / name, ABLE, replace(config, init_from=parent)))
         for name, parent in (("scratch", None), ("child", str(able.model)))
@@ -232,7 +232,7 @@ def test_a_child_with_other_subwords_learns_faster_than_from_scratch(able: Old, 
 def test_a_resumed_child_needs_its_parent_no_more_and_still_tells_it(old: Old, tmp_path: Path) -> None:
     child, parent = prepare_toy(tmp_path, 200, vocab_size=310), tmp_path / "parent"
     copytree(old.model, parent)
-    config = TrainConfig(epochs=1, **OPTIONS, init_from=str(parent))
+    config = TrainOptions(epochs=1, **OPTIONS, init_from=str(parent))
     request = TrainRequest(child, tmp_path / "model", ModelConfig.from_options(), config)
     train(request)
     before = read_card(tmp_path / "model").parent
@@ -255,6 +255,6 @@ class StartWatcher(Watcher):
 
 def test_old_pairs_are_replayed_in_the_direction_that_is_trained(old: Old, tmp_path: Path) -> None:
     new = reverse_corpus(prepare_toy(tmp_path, 200, vocab_size=None, tokenizer_from=str(old.corpus.directory)))
-    replayed = load_replayed_corpus(new, TrainConfig(replay=str(old.corpus.directory)))
+    replayed = load_replayed_corpus(new, TrainOptions(replay=str(old.corpus.directory)))
     assert replayed is not None
     assert replayed.corpus.source_language == old.corpus.target_language

@@ -16,7 +16,7 @@ from nmt_cli.errors import TrainingError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training import checkpoints as checkpoint
 from nmt_cli.training.loop import Diverged, TrainingRun
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import SINGLE_PROCESS, ProcessRole, TrainRequest
 from nmt_cli.training.run import explain_errors
 from nmt_cli.training.setup import build_run
@@ -24,7 +24,7 @@ from nmt_cli.training.step import Handover
 from nmt_cli.training.watcher import Validation, Watcher
 
 TINY = ModelConfig.from_options(embedding=2, units=2, attention_units=2)
-CONFIG = TrainConfig(epochs=3, batch=32, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
+CONFIG = TrainOptions(epochs=3, batch=32, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
 
 
 class Listener(Watcher):
@@ -50,7 +50,7 @@ class Losses:
 
 
 def run_with(
-    corpus: PreparedCorpus, directory: Path, losses: Iterator[float], config: TrainConfig = CONFIG
+    corpus: PreparedCorpus, directory: Path, losses: Iterator[float], config: TrainOptions = CONFIG
 ) -> tuple[TrainingRun, Listener]:
     (directory / "checkpoints").mkdir(parents=True)
     listener = Listener()

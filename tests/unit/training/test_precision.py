@@ -11,7 +11,7 @@ import tensorflow as tf
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.training import step as precision
-from nmt_cli.training.options import Kernels, TrainConfig
+from nmt_cli.training.options import Kernels, TrainOptions
 from nmt_cli.training.step import (
     FLOAT32,
     MIXED,
@@ -132,7 +132,7 @@ def make_network(config: ModelConfig) -> Seq2Seq:
 
 def compute_update(config: ModelConfig, kernels: Kernels) -> dict[str, np.ndarray]:
     """The loss and the gradients of a batch whose rows have very different lengths."""
-    settings = TrainConfig(learning_rate=0.01, kernels=kernels)
+    settings = TrainOptions(learning_rate=0.01, kernels=kernels)
     trainer = Trainer(make_network(config), Schedule(settings, 10), settings)
     batch = replicas.batch(5, 1)
     ids = [trainer.fit(array) for array in (batch.source, batch.previous, batch.target)]

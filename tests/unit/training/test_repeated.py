@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nmt_cli.errors import OutputError, TrainingError
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.run import describe_spread, train_repeatedly
 from nmt_cli.training.watcher import Validation, Watcher
@@ -42,7 +42,7 @@ class StopsAfterOne(Watcher):
 
 def make_request(directory: Path, watcher: Watcher | None = None, **training: Any) -> TrainRequest:
     corpus: Any = None
-    config = TrainConfig(**training)
+    config = TrainOptions(**training)
     network: Any = None
     return TrainRequest(corpus, directory, network, config, watcher or Watcher(), runs=3)
 

@@ -20,7 +20,7 @@ from nmt_cli.training import resume as saved_options
 from nmt_cli.training.checkpoints import read_facts
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.resume import check_same_run, read_saved_options, read_started_facts
 from nmt_cli.training.setup import build_run, plan_handover, rescale_share
@@ -30,7 +30,7 @@ from support.slow import sample
 from support.training import nudge, weigh
 
 SMALL = ModelConfig.from_options(embedding=8, units=8, attention="none", bidirectional=False)
-QUICK = TrainConfig(epochs=2, batch=32, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
+QUICK = TrainOptions(epochs=2, batch=32, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
 NUDGED = replace(QUICK, label_smoothing=0.0)
 TIMES = ("tokens_per_second", "seconds")
 
@@ -60,7 +60,7 @@ class Killer(Watcher):
 
 
 def prepare_run(
-    corpus: PreparedCorpus, directory: Path, config: TrainConfig = QUICK, watcher: Watcher | None = None
+    corpus: PreparedCorpus, directory: Path, config: TrainOptions = QUICK, watcher: Watcher | None = None
 ) -> TrainingRun:
     """A run that goes on from the checkpoint in `directory`, if there is one."""
     directory.mkdir(exist_ok=True)
@@ -74,7 +74,7 @@ def prepare_run(
 
 
 def make_request(
-    fingerprint: str, network: ModelConfig = SMALL, training: TrainConfig = QUICK, directory: Path = Path("model")
+    fingerprint: str, network: ModelConfig = SMALL, training: TrainOptions = QUICK, directory: Path = Path("model")
 ) -> TrainRequest:
     """A request with a corpus of which only the fingerprint is known."""
     corpus: Any = SimpleNamespace(fingerprint=fingerprint)
@@ -261,20 +261,20 @@ def test_a_damaged_state_is_named(content: bytes, tmp_path: Path) -> None:
 DIRECTORY = Path("model")
 
 
-def save(monkeypatch: pytest.MonkeyPatch, network: ModelConfig, training: TrainConfig, *, updates: int = 5) -> None:
+def save(monkeypatch: pytest.MonkeyPatch, network: ModelConfig, training: TrainOptions, *, updates: int = 5) -> None:
     """Makes a checkpoint of this run the one that is found."""
     identity = {"network": network.to_mapping(), "training": training.to_mapping()}
     facts = {"identity": identity, "updates": updates, "progress": {"rollbacks": 0}}
     monkeypatch.setattr(saved_options, "read_facts", lambda directory: facts)
 
 
-def resume(**explicit: Any) -> tuple[ModelConfig, TrainConfig]:
+def resume(**explicit: Any) -> tuple[ModelConfig, TrainOptions]:
     """Returns what is trained after --resume with these options."""
     saved = read_saved_options(DIRECTORY, explicit, explicit.keys())
-    network, training = dict(saved[ModelConfig]), dict(saved[TrainConfig])
+    network, training = dict(saved[ModelConfig]), dict(saved[TrainOptions])
     for name, value in explicit.items():
-        (training if name in TrainConfig.__dataclass_fields__ else network)[name] = value
-    return ModelConfig.from_options(**network), TrainConfig(**training)
+        (training if name in TrainOptions.__dataclass_fields__ else network)[name] = value
+    return ModelConfig.from_options(**network), TrainOptions(**training)
 
 
 NETWORKS = [
@@ -288,24 +288,24 @@ NETWORKS = [
 def test_more_epochs_are_all_that_has_to_be_typed_whatever_the_network(
     monkeypatch: pytest.MonkeyPatch, network: ModelConfig
 ) -> None:
-    training = TrainConfig(epochs=2, batch=32, ema=0.9, learning_rate=0.01)
+    training = TrainOptions(epochs=2, batch=32, ema=0.9, learning_rate=0.01)
     save(monkeypatch, network, training)
     assert resume() == (network, training)
-    assert resume(epochs=20) == (network, TrainConfig(epochs=20, batch=32, ema=0.9, learning_rate=0.01))
+    assert resume(epochs=20) == (network, TrainOptions(epochs=20, batch=32, ema=0.9, learning_rate=0.01))
 
 
 def test_a_run_with_an_option_that_is_gone_goes_on_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    save(monkeypatch, NETWORKS[0], TrainConfig(batch=32))
+    save(monkeypatch, NETWORKS[0], TrainOptions(batch=32))
     facts = read_started_facts(DIRECTORY)
     assert facts is not None
     facts["identity"]["training"] |= {"subword_sampling": 0.2, "sample_target": True}
-    assert resume(epochs=20) == (NETWORKS[0], TrainConfig(epochs=20, batch=32))
-    request = make_request("data", NETWORKS[0], TrainConfig(epochs=20, batch=32))
+    assert resume(epochs=20) == (NETWORKS[0], TrainOptions(epochs=20, batch=32))
+    request = make_request("data", NETWORKS[0], TrainOptions(epochs=20, batch=32))
     check_same_run(facts["identity"] | {"data": "data"}, request)
 
 
 def test_what_is_typed_and_cannot_change_is_named_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    save(monkeypatch, NETWORKS[0], TrainConfig(batch=32, clip=2.0))
+    save(monkeypatch, NETWORKS[0], TrainOptions(batch=32, clip=2.0))
     with pytest.raises(OptionError) as caught:
         resume(units=128, batch=16, embedding=32, tied=False)
     assert caught.value.message == "model/ was started with --tied, --units 64; now asked for: --no-tied, --units 128"
@@ -317,30 +317,30 @@ def test_what_is_typed_and_cannot_change_is_named_alone(monkeypatch: pytest.Monk
 
 
 def test_options_that_may_change_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    save(monkeypatch, NETWORKS[0], TrainConfig(batch_tokens=4000, time="10m"))
+    save(monkeypatch, NETWORKS[0], TrainOptions(batch_tokens=4000, time="10m"))
     changed = {"batch": 16, "patience": 3, "average": 2, "devices": "all", "checkpoint_minutes": 1.0, "time": "1h"}
-    assert resume(**changed) == (NETWORKS[0], TrainConfig(**changed))
+    assert resume(**changed) == (NETWORKS[0], TrainOptions(**changed))
 
 
 def test_a_run_with_a_time_has_no_epochs_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    save(monkeypatch, NETWORKS[0], TrainConfig(time="10m"))
+    save(monkeypatch, NETWORKS[0], TrainOptions(time="10m"))
     with pytest.raises(OptionError, match="was started with --time 10m; --epochs cannot be set now"):
         resume(epochs=20)
-    save(monkeypatch, NETWORKS[0], TrainConfig())
+    save(monkeypatch, NETWORKS[0], TrainOptions())
     with pytest.raises(OptionError, match=r"was started with no --time; now asked for: --time 5m"):
         resume(time="5m")
 
 
 def test_an_option_that_this_version_does_not_have_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    save(monkeypatch, NETWORKS[0], TrainConfig())
+    save(monkeypatch, NETWORKS[0], TrainOptions())
     facts = saved_options.read_facts(DIRECTORY)
     assert facts is not None
     facts["identity"]["training"]["of_yore"] = 3
-    assert resume() == (NETWORKS[0], TrainConfig())
+    assert resume() == (NETWORKS[0], TrainOptions())
 
 
 def test_a_run_that_has_not_learned_anything_yet_has_no_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    save(monkeypatch, NETWORKS[0], TrainConfig(), updates=0)
+    save(monkeypatch, NETWORKS[0], TrainOptions(), updates=0)
     assert read_saved_options(DIRECTORY, {"units": 7}, {"units"}) == {}
 
 
@@ -379,7 +379,7 @@ def test_more_time_continues_at_the_rate_that_the_shorter_time_had(corpus: Prepa
         (SMALL, replace(QUICK, time="5m"), ("no --time", "--time 5m")),
     ],
 )
-def test_what_was_changed_is_named(network: ModelConfig, training: TrainConfig, options: tuple[str, str]) -> None:
+def test_what_was_changed_is_named(network: ModelConfig, training: TrainOptions, options: tuple[str, str]) -> None:
     saved = make_request("f" * 64).identify()
     with pytest.raises(OptionError) as caught:
         check_same_run(saved, make_request("f" * 64, network, training))

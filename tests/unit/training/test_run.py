@@ -17,7 +17,7 @@ from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.search.config import SearchConfig
 from nmt_cli.training.export import publish as publishing
 from nmt_cli.training.export.publish import Int8Check, quantise_and_check
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.run import TrainReport, train
 from nmt_cli.training.step import Trainer
@@ -29,7 +29,7 @@ from support.models import prepare_toy, toy_pairs, write_pairs
 from support.training import export_once, nudge, weigh
 
 SMALL = ModelConfig.from_options(embedding=8, units=8, attention_units=4)
-QUICK = TrainConfig(epochs=2, batch=32, learning_rate=0.01, mixed_precision=False)
+QUICK = TrainOptions(epochs=2, batch=32, learning_rate=0.01, mixed_precision=False)
 
 
 class Recorder(Watcher):
@@ -206,7 +206,7 @@ def test_patience_ends_a_training_that_no_longer_improves(
         return Validation(1.0, 50.0, next(scores), 0.0, "b", "c", "a source", "a hypothesis")
 
     monkeypatch.setattr(Validator, "validate", validate)
-    config = TrainConfig(epochs=5, batch=32, patience=2, mixed_precision=False)
+    config = TrainOptions(epochs=5, batch=32, patience=2, mixed_precision=False)
     report = train(TrainRequest(corpus, tmp_path / "model", SMALL, config))
     assert [record.bleu for record in report.records] == [1.0, 3.0, 2.0, 2.5]
     assert [record.best for record in report.records] == [True, True, False, False]

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from nmt_cli.training.data.batches import Batch
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.step import Schedule, Trainer, TrainingLoss, compute_token_loss, compute_training_loss
 from support import replicas
 from support.slow import sample
@@ -18,7 +18,7 @@ from support.slow import sample
 
 def trained(groups: list[list[Batch]], parts: int = 1, dropout: float = 0.0, **options: object) -> Trainer:
     keras.utils.set_random_seed(1)
-    config = TrainConfig(learning_rate=0.01, **options)
+    config = TrainOptions(learning_rate=0.01, **options)
     network = replicas.make_network(dropout)
     trainer = Trainer(network, Schedule(config, 10), config, parts)
     for group in groups:

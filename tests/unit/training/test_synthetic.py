@@ -17,7 +17,7 @@ from nmt_cli.training.checkpoints import locate_state
 from nmt_cli.training.data.synthetic_pairs import Interrupted, count_repeats, find_stage_options, make_plan
 from nmt_cli.training.deadline import TooShortError
 from nmt_cli.training.export import publish as publishing
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.synthetic import SyntheticRun, train_with_synthetic
@@ -27,7 +27,7 @@ from support.corpora import prepare_pairs, toy_pairs
 from support.training import export_once, nudge, weigh
 
 NETWORK = ModelConfig.from_options(embedding=16, units=16, attention="none", bidirectional=False)
-CONFIG = TrainConfig(epochs=1, batch=64, mixed_precision=False)
+CONFIG = TrainOptions(epochs=1, batch=64, mixed_precision=False)
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +62,15 @@ class Recorder(Watcher):
 
 
 def test_the_plan_follows_from_the_mode_and_from_what_the_corpus_has(with_text: PreparedCorpus) -> None:
-    assert make_plan(with_text, TrainConfig(synthetic="none")).tasks == ()
-    assert [task.name for task in make_plan(with_text, TrainConfig()).tasks] == ["back-translation"]
-    diversify = make_plan(with_text, TrainConfig(synthetic="diversify"))
+    assert make_plan(with_text, TrainOptions(synthetic="none")).tasks == ()
+    assert [task.name for task in make_plan(with_text, TrainOptions()).tasks] == ["back-translation"]
+    diversify = make_plan(with_text, TrainOptions(synthetic="diversify"))
     assert diversify.directions == ("reverse", "forward")
-    distil = make_plan(with_text, TrainConfig(synthetic="distil", synthetic_search="greedy"))
+    distil = make_plan(with_text, TrainOptions(synthetic="distil", synthetic_search="greedy"))
     assert distil.directions == ("forward",) and [task.search for task in distil.tasks] == ["beam"]
     with pytest.raises(OptionError, match="needs target text without translations"):
         make_plan(
-            replace(with_text, manifest=replace(with_text.manifest, monolingual={})), TrainConfig(synthetic="back")
+            replace(with_text, manifest=replace(with_text.manifest, monolingual={})), TrainOptions(synthetic="back")
         )
 
 
@@ -146,7 +146,7 @@ def test_stages_are_interrupted_resumed_removed_and_named_in_the_card(
     # 2. Its options are those to continue with, and its stages count as something that can be continued.
     began = find_stage_options(directory)
     assert began is not None
-    assert TrainConfig(**began.saved[TrainConfig]) == CONFIG
+    assert TrainOptions(**began.saved[TrainOptions]) == CONFIG
     assert ModelConfig.from_options(**began.saved[ModelConfig]) == NETWORK
     # 3. Another run is refused.
     with pytest.raises(DataError, match="belong to other data or other settings"):

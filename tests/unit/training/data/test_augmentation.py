@@ -32,20 +32,20 @@ from nmt_cli.training.data.augmentation import (
     write_source_casually,
 )
 from nmt_cli.training.data.batches import Batch, TrainingBatches, make_batch, shift_right
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from support.corpora import prepare_tagged
 from support.final_marks import ENDED
 from support.models import prepare_toy, toy_pairs
 
-VARIED = TrainConfig(batch=32, careless=0.5, placeholders=0.0)
+VARIED = TrainOptions(batch=32, careless=0.5, placeholders=0.0)
 
 
-EVERYTHING = TrainConfig(
+EVERYTHING = TrainOptions(
     batch=8,
     careless=0.5,
     placeholders=0.5,
 )
-OFF = TrainConfig(batch=8, careless=0.0, placeholders=0.0)
+OFF = TrainOptions(batch=8, careless=0.0, placeholders=0.0)
 
 
 def equal(batch: Batch, other: Batch) -> bool:
@@ -53,7 +53,7 @@ def equal(batch: Batch, other: Batch) -> bool:
 
 
 @pytest.mark.parametrize("config", [VARIED, EVERYTHING], ids=["varied", "everything"])
-def test_what_varies_follows_from_seed_epoch_and_batch_alone(corpus: PreparedCorpus, config: TrainConfig) -> None:
+def test_what_varies_follows_from_seed_epoch_and_batch_alone(corpus: PreparedCorpus, config: TrainOptions) -> None:
     batches = TrainingBatches(corpus, config)
     whole, again, other = list(batches.make_epoch(2)), list(batches.make_epoch(2)), list(batches.make_epoch(3))
     assert all(map(equal, whole, again))
@@ -85,7 +85,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
 
 
 def test_batches_of_tokens_hold_about_as_many(real: PreparedCorpus) -> None:
-    batches = TrainingBatches(real, TrainConfig(batch_tokens=600, careless=0.0, placeholders=0.0))
+    batches = TrainingBatches(real, TrainOptions(batch_tokens=600, careless=0.0, placeholders=0.0))
     epoch = list(batches.make_epoch(1))
     assert len(epoch) == batches.steps
     sizes = [max(side.size for side in batch.sides) for batch in epoch]
@@ -104,7 +104,7 @@ def test_batches_of_tokens_hold_about_as_many(real: PreparedCorpus) -> None:
 def test_little_is_padding_although_what_varies_has_other_lengths(
     real: PreparedCorpus, options: dict[str, Any]
 ) -> None:
-    sides = [side for batch in TrainingBatches(real, TrainConfig(**options)).make_epoch(1) for side in batch.sides]
+    sides = [side for batch in TrainingBatches(real, TrainOptions(**options)).make_epoch(1) for side in batch.sides]
     assert 1 - sum((side != 0).sum() for side in sides) / sum(side.size for side in sides) < 0.10
 
 
@@ -146,11 +146,11 @@ def count_work(batches: TrainingBatches, monkeypatch: pytest.MonkeyPatch) -> tup
 
 @pytest.mark.parametrize(
     "config",
-    [EVERYTHING, TrainConfig(batch=8), replace(OFF, careless=1.0)],
+    [EVERYTHING, TrainOptions(batch=8), replace(OFF, careless=1.0)],
     ids=["everything", "default", "careless"],
 )
 def test_a_group_is_decoded_and_encoded_once(
-    corpus: PreparedCorpus, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
+    corpus: PreparedCorpus, config: TrainOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batches = TrainingBatches(corpus, config)
     pairs = len(batches.epoch_rows.select_rows(1))
@@ -221,7 +221,7 @@ def test_each_rewrite_keeps_pairs_aligned(
     """Each pair has a number on both sides, which no rewrite takes for a word that it knows."""
     numbered = enumerate([*texts_of_pairs, *toys])
     pairs = [SentencePair(f"no{number}x {source}", f"no{number}x {target}") for number, (source, target) in numbered]
-    rewrites = make_rewrites(TrainConfig(careless=1.0, placeholders=1.0))
+    rewrites = make_rewrites(TrainOptions(careless=1.0, placeholders=1.0))
     for _, rewrite in rewrites:
         generator = np.random.default_rng(seed)
         rewritten = [rewrite(source, target, generator) for source, target in pairs]
@@ -259,7 +259,7 @@ def test_no_rewrite_changes_or_learns_what_is_held_out(corpus: PreparedCorpus) -
 def test_tags_stay_in_front_of_what_is_rewritten_unless_they_are_dropped(tmp_path: Path) -> None:
     corpus = prepare_tagged(tmp_path)
     tag_ids = [*corpus.source_tokenizer.tag_ids.values()]
-    config = TrainConfig(batch=16, placeholders=0.0, careless=1.0, tag_dropout=0.0)
+    config = TrainOptions(batch=16, placeholders=0.0, careless=1.0, tag_dropout=0.0)
     for dropout in (0.0, 1.0):
         made = TrainingBatches(corpus, replace(config, tag_dropout=dropout)).make_epoch(1)
         sources = np.concatenate([batch.source[:, :4] for batch in made])
@@ -279,7 +279,7 @@ def test_a_source_of_marks_alone_stays_as_it_is() -> None:
 
 
 def test_only_what_is_asked_for_draws_random_numbers() -> None:
-    config = TrainConfig(placeholders=0.1)
+    config = TrainOptions(placeholders=0.1)
     assert [share for share, _ in make_rewrites(config)] == [0.1, 0.3]
     assert [share for share, _ in make_rewrites(replace(config, typing_errors=0.2))] == [0.1, 0.2, 0.3]
 
@@ -351,7 +351,7 @@ def test_a_pair_that_has_all_placeholders_stays(text: str) -> None:
 def test_batches_teach_placeholders_in_source_and_target_alike(corpus: PreparedCorpus) -> None:
     ids = [corpus.source_tokenizer.encode(name)[-1] for name in PLACEHOLDERS]
     for share, least in ((0.0, 0), (1.0, 30)):
-        config = TrainConfig(batch=32, careless=0.0, placeholders=share)
+        config = TrainOptions(batch=32, careless=0.0, placeholders=share)
         rows = [
             row for batch in TrainingBatches(corpus, config).make_epoch(1) for row in zip(*batch.sides, strict=True)
         ]
@@ -371,7 +371,7 @@ def test_about_as_many_pairs_get_placeholders_as_asked() -> None:
 
 def test_the_previous_tokens_are_those_of_the_changed_target(corpus: PreparedCorpus) -> None:
     ids = corpus.target_tokenizer.placeholder_ids
-    batches = list(TrainingBatches(corpus, TrainConfig(batch=32, careless=0.0, placeholders=1.0)).make_epoch(1))
+    batches = list(TrainingBatches(corpus, TrainOptions(batch=32, careless=0.0, placeholders=1.0)).make_epoch(1))
     assert any(np.isin(batch.target, ids).any() for batch in batches)
     for batch in batches:
         np.testing.assert_array_equal(batch.previous, shift_right(batch.target))
@@ -379,7 +379,7 @@ def test_the_previous_tokens_are_those_of_the_changed_target(corpus: PreparedCor
 
 def test_only_the_chosen_rows_are_typed_casually(corpus: PreparedCorpus) -> None:
     tokenizer = corpus.source_tokenizer
-    batch = next(TrainingBatches(corpus, TrainConfig(batch=8, careless=0.0, placeholders=0.0)).make_epoch(1))
+    batch = next(TrainingBatches(corpus, TrainOptions(batch=8, careless=0.0, placeholders=0.0)).make_epoch(1))
     chosen = np.random.default_rng(1).random(8) < 0.5
     assert 0 < chosen.sum() < 8
     half = Augmentation(tokenizer, tokenizer, (TextRewrite(0.5, write_source_casually),))
@@ -392,7 +392,7 @@ def test_only_the_chosen_rows_are_typed_casually(corpus: PreparedCorpus) -> None
 
 
 def read_sides(corpus: PreparedCorpus, careless: float) -> tuple[list[str], list[str]]:
-    batches = list(TrainingBatches(corpus, TrainConfig(batch=32, careless=careless, placeholders=0.0)).make_epoch(1))
+    batches = list(TrainingBatches(corpus, TrainOptions(batch=32, careless=careless, placeholders=0.0)).make_epoch(1))
     sources = [corpus.source_tokenizer.decode(row) for batch in batches for row in batch.source]
     return sources, [corpus.target_tokenizer.decode(row) for batch in batches for row in batch.target]
 

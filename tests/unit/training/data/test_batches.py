@@ -9,11 +9,11 @@ import pytest
 from nmt_cli.arrays.types import END, PAD, START
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.training.data.batches import TrainingBatches, drop_tags, make_ahead, shift_right
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 
 
 def test_an_epoch_holds_every_pair_once_with_its_marks(corpus: PreparedCorpus) -> None:
-    batches = TrainingBatches(corpus, TrainConfig(batch=32, careless=0.0, placeholders=0.0))
+    batches = TrainingBatches(corpus, TrainOptions(batch=32, careless=0.0, placeholders=0.0))
     seen = []
     for batch in batches.make_epoch(1):
         assert (batch.previous[:, 0] == START).all()
@@ -27,7 +27,9 @@ def test_an_epoch_holds_every_pair_once_with_its_marks(corpus: PreparedCorpus) -
 
 def test_epochs_follow_from_the_seed_and_differ(corpus: PreparedCorpus) -> None:
     def first(seed: int, epoch: int) -> list[int]:
-        return next(TrainingBatches(corpus, TrainConfig(seed=seed, batch=32)).make_epoch(epoch)).source.ravel().tolist()
+        return (
+            next(TrainingBatches(corpus, TrainOptions(seed=seed, batch=32)).make_epoch(epoch)).source.ravel().tolist()
+        )
 
     assert first(1, 1) == first(1, 1)
     assert first(1, 1) != first(1, 2)
@@ -40,7 +42,7 @@ def test_the_previous_tokens_are_the_target_one_later() -> None:
 
 
 def test_an_epoch_begun_later_has_the_batches_that_it_would_have_had(corpus: PreparedCorpus) -> None:
-    batches = TrainingBatches(corpus, TrainConfig(batch=16, accumulate=3))
+    batches = TrainingBatches(corpus, TrainOptions(batch=16, accumulate=3))
     whole = list(batches.make_updates(2))
     assert [len(group) for group in whole[:-1]] == [3] * (batches.updates - 1)
     assert sum(len(group) for group in whole) == batches.steps
@@ -54,7 +56,7 @@ def test_every_pool_has_random_numbers_of_its_own(corpus: PreparedCorpus, monkey
     """They follow from seed, epoch and pool alone: an epoch that begins later has the same ones."""
 
     def draw_by_pool(seed: int, epoch: int, skip: int = 0) -> list[float]:
-        batches, numbers = TrainingBatches(corpus, TrainConfig(seed=seed, batch=2)), []
+        batches, numbers = TrainingBatches(corpus, TrainOptions(seed=seed, batch=2)), []
         monkeypatch.setattr(batches, "augment_pool", lambda pool, generator: numbers.append(generator.random()) or [])
         list(batches.make_pools(epoch, skip))
         return numbers
@@ -92,7 +94,7 @@ def test_what_is_made_ahead_fails_in_its_turn() -> None:
 
 
 def test_who_stops_early_leaves_no_thread_behind(corpus: PreparedCorpus) -> None:
-    epoch = TrainingBatches(corpus, TrainConfig(batch=1)).make_epoch(1)
+    epoch = TrainingBatches(corpus, TrainOptions(batch=1)).make_epoch(1)
     next(epoch)
     epoch.close()
     for thread in threading.enumerate():

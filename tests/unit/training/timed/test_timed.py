@@ -19,7 +19,7 @@ from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.defaults import SMALL_NETWORK
 from nmt_cli.training.export.publish import Int8Check, WeightChoice
 from nmt_cli.training.loop import TrainingRun
-from nmt_cli.training.options import TrainConfig
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
@@ -55,7 +55,7 @@ def only_times_matter(nothing_learned: None, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(running, "publish", publish)
 
 
-def measure_time(corpus: PreparedCorpus, directory: Path, machine: Machine, config: TrainConfig = TIMED) -> float:
+def measure_time(corpus: PreparedCorpus, directory: Path, machine: Machine, config: TrainOptions = TIMED) -> float:
     """Returns the seconds from the command to the model."""
     started_at = machine.now
     assert config.time is not None
@@ -305,4 +305,4 @@ def test_a_time_decides_where_no_option_of_the_network_is_asked_for() -> None:
     assert defaults.is_size_open((), TIMED)
     assert not defaults.is_size_open({"units"}, TIMED)
     assert not defaults.is_size_open((), replace(TIMED, init_from="model"))
-    assert not defaults.is_size_open((), TrainConfig())
+    assert not defaults.is_size_open((), TrainOptions())
