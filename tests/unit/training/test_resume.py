@@ -298,7 +298,7 @@ def test_a_run_with_an_option_that_is_gone_goes_on_without_it(monkeypatch: pytes
     save(monkeypatch, NETWORKS[0], TrainOptions(batch=32))
     facts = read_started_facts(DIRECTORY)
     assert facts is not None
-    facts["identity"]["training"] |= {"subword_sampling": 0.2, "sample_target": True}
+    facts["identity"]["training"] |= {"subword_sampling": 0.2, "swap_words": 0.3, "word_dropout": 0.1}
     assert resume(epochs=20) == (NETWORKS[0], TrainOptions(epochs=20, batch=32))
     request = make_request("data", NETWORKS[0], TrainOptions(epochs=20, batch=32))
     check_same_run(facts["identity"] | {"data": "data"}, request)
