@@ -29,6 +29,7 @@ from nmt_cli.carrying.spans import (
     LostKind,
     Span,
     SpanKind,
+    WordTest,
     cover_spans,
 )
 from nmt_cli.languages.rules import find_rules
@@ -379,15 +380,19 @@ LONGER = 2  # letters by which a form may be longer than the abbreviation: Tues,
 CHAIN_MARK = r"\s?[-–/&+]\s?"  # within a chain: Mon-Fri
 LINK = rf"{CHAIN_MARK}|,\s|\s\w{{1,4}}\s"  # between days that show each other to be days: Sat and Sun
 HOURS = r",?\s+\d{1,2}(?:[:.]\d\d|\s?[-–]\s?\d)"
+BEGINS_CLAUSE = r"(?:^|[,;:(|/])\s*$"
+# Behind a day, up to the end of a clause; spans may be times.
+ANY_HOURS = rf":?(?:\s[^\W\d_]{{2,5}})?\s[{COVERS}][{COVERS}\s–-]*(?:$|[,;.)|/])"
+FEWEST_IN_WEEK, LONGEST_WEEK = 3, 60  # days, and characters, of the head of a calendar
 
 
 def find_weekdays(kind: Kind, text: str, context: Context) -> Iterator[Span]:
     """Yields abbreviated days: `Mon-Fri`, `on Tue. at`, `Sat 9:00`; but not `The Sun is up`.
 
-    They need a full stop within the sentence, a preposition, another such day or a time beside them, since many are
-    words too.
+    They need a full stop within the sentence, a preposition, another such day, a time or what shops say about a day
+    beside them, since many are words too; so does a day alone that training has as a word.
     """
-    days = list(find_short_days(text, context.languages[0]))
+    days = list(find_short_days(text, context.languages[0], context.is_word))
     target = load_calendar(context.languages[1]) if days else None
     if target is None or not target.short_days:
         return
@@ -405,7 +410,8 @@ WEEKDAYS = Kind(
     SpanKind.WEEKDAY,
     search=find_weekdays,
     cues=r"(?<![^\W_])[^\W\d_]{2,6}+(?:\.(?!\s*$)|\.?,?\s\d|\.?\s?[-–/&+]|\.?(?:,|\s\w{1,4})\s[A-ZÀ-Þ][a-zß-ÿ]{1,5}\b)"
-    r"|(?<=\s)[A-ZÀ-Þ][a-zß-ÿ]{1,5}\W*$",
+    r"|(?<=\s)[A-ZÀ-Þ][a-zß-ÿ]{1,5}\W*$"
+    r"|(?:^|[,;:(|/])\s*[^\W\d_]{2,4}(?:\W*$|:?\s(?:\S{2,5}\s)?\d|\s[^\W\d_]+\b\W*(?:$|[,;])|\s[^\W\d_]{2,3}\s[^\W\d_]{2,3}\b)",
 )
 
 
@@ -428,35 +434,50 @@ def write_chain(
     return Span(begin, end, f"{phrase} {written}", SpanKind.WEEKDAY, replaces=list_relating_words(languages[1]))
 
 
-def find_short_days(text: str, language: str) -> Iterator[tuple[int, re.Match[str]]]:
+def find_short_days(text: str, language: str, is_word: WordTest | None = None) -> Iterator[tuple[int, re.Match[str]]]:
     """Yields the abbreviated days of a text, each with its number, Monday being 0."""
     pattern = compile_short_days(language)
-    matches = list(pattern.finditer(text)) if pattern is not None else []
+    if pattern is None:
+        return
+    week = list(find_week(text, language, is_word))
+    days = week or list(pattern.finditer(text))
     linked = {
-        match
-        for pair in pairwise(matches)
-        if re.fullmatch(LINK, text[pair[0].end() : pair[1].start()])
-        for match in pair
+        match for pair in pairwise(days) if re.fullmatch(LINK, text[pair[0].end() : pair[1].start()]) for match in pair
     }
-    clock = find_rules(language).clock
-    before_time = re.compile(f"{HOURS}|,?\\s+(?:{clock})" if clock else HOURS)
+    rules = find_rules(language)
+    before_time = re.compile(f"{HOURS}|,?\\s+(?:{rules.clock})" if rules.clock else HOURS)
+    of_shop = re.compile(rf"{ANY_HOURS}|\s(?:{rules.opening})\b" if rules.opening else ANY_HOURS)
     sure = {
         match
-        for match in matches
+        for match in days
         if match in linked
         or match[0].endswith(".")
+        or match in week
         or before_time.match(text, match.end())
         or find_relation(text[: match.start()], language, has_day=True)[0] == "on"
+        or (of_shop.match(text, match.end()) and re.search(BEGINS_CLAUSE, text[: match.start()]))
     }
     before_span = re.compile(rf",?\s+[{COVERS}]")  # which may be a time
-    for match in matches:
+    for match in days:
         if match in sure or (sure and before_span.match(text, match.end())):
             yield int((match.lastgroup or "")[1:]), match
 
 
+def find_week(text: str, language: str, is_word: WordTest | None) -> Iterator[re.Match[str]]:
+    """Yields the days of a text that is the head of a calendar, `Su Mo Tu We Th Fr Sa`, or of a column: `Thu`."""
+    words = list(re.finditer(r"\S+", text)) if len(text) <= LONGEST_WEEK else []
+    is_head = len(words) >= FEWEST_IN_WEEK or (len(words) == 1 and is_word is not None and not is_word(words[0][0]))
+    pattern = compile_short_days(language, SHORTEST) if is_head else None
+    days = [pattern.fullmatch(text, *word.span()) for word in words] if pattern is not None else []
+    yield from (match for match in days if match is not None and None not in days)
+
+
 @cache
-def compile_short_days(language: str) -> re.Pattern[str] | None:
-    """Returns the pattern of abbreviated days, in groups `d0` to `d6`; None where single letters are days."""
+def compile_short_days(language: str, letters: int | None = None) -> re.Pattern[str] | None:
+    """Returns the pattern of abbreviated days, in groups `d0` to `d6`; None where single letters are days.
+
+    With `letters`, they may have as few.
+    """
     calendar = load_calendar(language)
     short = [name.rstrip(".") for name in calendar.short_days] if calendar is not None else []
     if calendar is None or not short or min(map(len, short)) < SHORTEST:
@@ -464,6 +485,8 @@ def compile_short_days(language: str) -> re.Pattern[str] | None:
     groups = []
     for number, (name, names) in enumerate(zip(short, calendar.days, strict=True)):
         longer = {full[: len(name) + more] for full in names for more in range(1, LONGER + 1) if full.startswith(name)}
-        forms = {written for form in {name, *longer} for written in (form, form.capitalize(), form.upper())}
+        forms = {
+            written for form in {name, name[:letters], *longer} for written in (form, form.capitalize(), form.upper())
+        }
         groups.append(f"(?P<d{number}>{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})")
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(groups)})(?![^\W_])(?:{INNER_STOP})?")

@@ -21,6 +21,7 @@ from nmt_cli.carrying.numbers import (
     IDENTIFIERS,
     NUMBER_WORDS,
     ROMAN_NUMBERS,
+    SPELLED_NUMBERS,
     STREETS,
     TIMES,
     are_amounts,
@@ -59,7 +60,7 @@ from nmt_cli.text.words import has_letters
 SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
-BEFORE_DIGITS = (STREETS, FULL_TIMES)  # which have digits inside
+BEFORE_DIGITS = (STREETS, FULL_TIMES, SPELLED_NUMBERS)  # which have digits inside
 BESIDE_NUMBERS = (NUMBER_WORDS, WEEKDAYS, ROMAN_NUMBERS)
 WORDS = (CHOICE_NUMBERS, TERMS, *BESIDE_NUMBERS, PEOPLE, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (

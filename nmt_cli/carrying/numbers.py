@@ -2,7 +2,8 @@
 
 `1,234.50` is read as 1234.5 and written `1.234,50` in German; `10:30 a.m.` becomes `10:30`, `A4-17` stays.
 
-    NUMBER_WORDS        3 hrs., No. 17      3 Std., Nr. 17
+    NUMBER_WORDS        3 hrs., p. 17       3 Std., S. 17
+    SPELLED_NUMBERS     six (6)             sechs (6)
     ROMAN_NUMBERS       Chapter IV          IV
     STREETS             12 Baker St.        as it is, whether the street is the source's or the target's
     AMOUNTS             $5, 3×10⁸ m/s       with the target's marks, which `NumberNotation` learned from a corpus
@@ -34,6 +35,7 @@ from nmt_cli.carrying.spans import (
     SpanKind,
 )
 from nmt_cli.carrying.syntax import REFERENCE
+from nmt_cli.languages.cldr import fold_words, spell_cardinal, spell_number
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import DASHES, HYPHENS, OPENING_QUOTES, RAISED_DIGITS, THIN_BLANKS
 
@@ -157,7 +159,12 @@ NUMBER_WORDS = Kind(SpanKind.NUMBER_WORD, signs=r"\d", search=find_number_words)
 def list_number_words(languages: tuple[str, str]) -> dict[str, str]:
     """Returns what the target writes for each abbreviation of the source beside a number."""
     source, target = map(find_rules, languages)
-    written = {source.number_sign: target.number_sign} if source.number_sign and target.number_sign else {}
+    written = {
+        form: target.number_signs[sign].partition("|")[0]
+        for sign, forms in source.number_signs.items()
+        if sign in target.number_signs
+        for form in forms.split("|")
+    }
     for unit, forms in source.time_units.items():
         if unit in target.time_units:
             forms_without_stop = forms.replace(".", "").split("|")
@@ -167,14 +174,34 @@ def list_number_words(languages: tuple[str, str]) -> dict[str, str]:
 
 @cache
 def compile_number_words(languages: tuple[str, str]) -> re.Pattern[str]:
-    source, written = find_rules(languages[0]), list_number_words(languages)
-    units = "|".join(re.escape(form) for form in sorted(written, key=len, reverse=True) if form != source.number_sign)
-    sign = re.escape(source.number_sign) if source.number_sign in written else "(?!)"
+    written = list_number_words(languages)
+    signs = {form for forms in find_rules(languages[0]).number_signs.values() for form in forms.split("|")}
+    units, sign = (
+        "|".join(re.escape(form) for form in sorted(written, key=len, reverse=True) if (form in signs) is is_sign)
+        for is_sign in (False, True)
+    )
     return re.compile(
-        rf"(?<![^\W_])(?P<sign>{sign})\s?(?:(?P<number>{COUNT})(?![^\W_])|(?=[{COVERS}]))"
+        rf"(?<![^\W_])(?P<sign>{sign or '(?!)'})\s?(?:(?P<number>{COUNT})(?![^\W_])|(?=[{COVERS}]))"
         rf"|(?:(?<![\w.,:/–-])(?P<count>{COUNT})|(?<=[{COVERS}]))\s?(?P<unit>{units or '(?!)'})(?![^\W_])"
         rf"(?:{INNER_STOP})?"
     )
+
+
+def find_spelled(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields numbers in words that digits in brackets repeat, as contracts do: `fourteen (14)`."""
+    for match in kind.pattern.finditer(text):
+        spelled = spell_cardinal(int(match["digits"]), context.languages[1])
+        if spelled and fold_words(match["word"]) in spell_number(int(match["digits"]), context.languages[0]):
+            written = spelled.capitalize() if match["word"][0].isupper() else spelled
+            yield kind.make_span(match.start(), match[0])._replace(text=f"{written} ({match['digits']})")
+
+
+SPELLED_NUMBERS = Kind(
+    SpanKind.NUMBER_WORD,
+    patterns=(r"(?<![\w-])(?P<word>[^\W\d_]+(?:-[^\W\d_]+)?) \((?P<digits>\d{1,4})\)",),
+    cues=r"[^\W\d_] \(\d{1,4}\)",
+    search=find_spelled,
+)
 
 
 NUMERAL = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})"
@@ -237,6 +264,10 @@ GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
 NEAR = 20  # characters behind a number that may say what it is: 5 to 6 p.m.
 
 
+SCALE_SIGNS = {"k": "k", "K": "k", "m": "m", "M": "m", "bn": "bn", "B": "bn"}  # behind an amount of money
+SCALE = r"(?<=\d)(?:k|K|M|B|bn|m)$"
+
+
 class NumericKind(Kind):
     """A kind of span made of digits, written with the target's marks, except versions."""
 
@@ -269,6 +300,9 @@ class NumberNotation(NamedTuple):
         time = convert_time(text, following) if self.target_language else None
         if time is not None and find_rules(self.target_language).hours == 24:
             return time
+        scale = re.search(SCALE, text) if not frozenset(CURRENCY_SIGNS).isdisjoint(text) else None
+        if scale is not None and (word := find_rules(self.target_language).scales.get(SCALE_SIGNS[scale[0]])):
+            text = f"{text[: scale.start()]} {word}"
         return re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
 
     def convert_number(self, number: str) -> str:

@@ -96,6 +96,12 @@ def spell_number(number: int, language: str) -> frozenset[str]:
     return frozenset(spelling for spelling in spellings if spelling and not any(map(str.isdigit, spelling)))
 
 
+def spell_cardinal(number: int, language: str) -> str:
+    """Returns a number in words, as one counts; empty for an unknown language."""
+    words = apply_rules(load_rule_sets(language), "spellout-numbering", number)
+    return "" if any(map(str.isdigit, words)) else words.replace("\u00ad", "")
+
+
 def fold_words(text: str) -> str:
     """Returns the letters and digits of a text in lower case: blanks and hyphens within a number do not matter."""
     lower = text.lower()

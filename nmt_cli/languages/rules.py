@@ -40,7 +40,8 @@ class LanguageRules(NamedTuple):
     clock_word: str  # behind a time in the 24-hour clock
     plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
 
-    number_sign: str  # what stands before a number that names something
+    number_signs: dict[str, str]  # what stands before a number that names something; the first of several is written
+    scales: dict[str, str]  # what is written behind an amount of money for k, m and bn
     time_units: dict[str, str]  # abbreviated units of time, by their English names; the first of several is written
 
     # 3. Dates.
@@ -48,6 +49,8 @@ class LanguageRules(NamedTuple):
     date_article: str  # pattern of what stands between a preposition and a date
     day_phrases: dict[str, str]  # what relates something to a day, by its English name; the first of several is written
     month_phrases: dict[str, str]  # to a month
+
+    opening: str  # pattern of what shops say about a day, other than hours: Sun closed
 
     # 4. Words and letters.
     streets: str  # verbose pattern of streets with a number or an abbreviation

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from nmt_cli.carrying.codes import is_value
-from nmt_cli.carrying.dates import find_dates
+from nmt_cli.carrying.dates import find_dates, find_short_days
 from nmt_cli.carrying.spans import COVERS, Span, SpanKind, cover_spans, cut_spans, find_partners, list_overlapping
 from nmt_cli.carrying.syntax import is_block_tag
 from nmt_cli.languages.rules import find_rules
@@ -426,6 +426,19 @@ def find_insets(line: DividedLine) -> Iterator[Frame]:
     yield from (Frame(inset.start, inset.end, False, inset.goes_on, inset.reports) for inset in line.insets)
 
 
+def find_hours(line: DividedLine) -> Iterator[Frame]:
+    """Marks between the hours of days: `Mon-Fri 9-18, Sun closed`."""
+    days = [match for _, match in find_short_days(line.covered, line.language)]
+    marks = [
+        Frame(first.end() + mark.start(), second.start())
+        for first, second in pairwise(days)
+        if (mark := re.search(r"(?<=\w)\s*[,;]\s+$", line.text[first.end() : second.start()]))
+    ]
+    yield from marks
+    if marks and line.text.endswith("."):
+        yield Frame(len(line.text) - 1, len(line.text))
+
+
 def find_labels(line: DividedLine) -> Iterator[Frame]:
     """Labels before a colon: `Note:`, `Mr Smith:`; but not `He said:`."""
     covered = line.covered
@@ -456,6 +469,7 @@ DIVIDERS = (
     Divider("items", r"\w[.)]\s", find_items),
     Divider("asides", r"[)\]]\s", find_asides),
     Divider("insets", rf"[{QUOTES}]|\w\s+\(", find_insets),
+    Divider("hours", r"[,;]\s+[^\W\d_]{2,5}\.?\s", find_hours),
     Divider("dashes", DASH_OF_DIALOGUE, find_dashes),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
 )

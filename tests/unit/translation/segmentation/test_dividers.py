@@ -100,3 +100,9 @@ def test_a_divider_finds_nothing_that_its_guard_refuses(text: str) -> None:
 def test_many_unknown_tags_take_time_in_proportion() -> None:
     line = " ".join(f"tea <x{number}>" for number in range(8_000))  # took a minute
     assert len(read(line)) == 16_000
+
+
+def test_the_hours_of_days_are_read_one_by_one() -> None:
+    reader = LineReader(LineConfig(), copies_placeholders=True, languages=("eng", "deu"))
+    texts = [piece.unchanged for piece in reader.split("Mon-Thu 8-16, Sat 9-12; Sun closed.")]
+    assert texts == ["Mo-Do 8-16", ", ", "Sa 9-12", "; ", "So closed", "."]
