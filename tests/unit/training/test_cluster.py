@@ -20,7 +20,7 @@ from nmt_cli.training.request import ProcessRole
 from support.corpora import prepare_pairs, toy_pairs
 from support.models import prepare_toy
 
-TESTS = Path(__file__).parents[3]
+TESTS = Path(__file__).parents[2]
 
 
 def config(jobs: dict[str, Sequence[str]], job: str, index: int) -> str:
