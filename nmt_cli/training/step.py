@@ -99,21 +99,21 @@ def dtype_policy(name: str) -> Iterator[None]:
         keras.config.set_dtype_policy(previous)
 
 
-# Chooses how a device computes an update, which changes its speed but, up to rounding, not its result.
-#
-#     written  the loops of `model/fast/`, whose gradients are written out: few and large products, for processors
-#     cudnn    each recurrence is one kernel of NVIDIA's library, if Keras finds a GPU, else Keras' own loop
-#     xla      the whole update is compiled for the shape of the batch
-#
-# XLA cannot compile cuDNN's kernels, so no update has both; nor a decoder that TensorFlow differentiates step by step,
-# with input feeding or several layers of additive attention.
-
-
 ROUNDED = (32, 8)  # XLA compiles for each shape anew, which takes seconds: rows and positions are multiples of these
 
 
 def choose_kernels(asked: Kernels, network: Seq2Seq, replicas: int) -> Kernels:
-    """Returns the kernels for a network that `replicas` devices train; "auto" decides by the kind of device."""
+    """Returns the kernels for a network that `replicas` devices train; "auto" decides by the kind of device.
+
+    They change the speed of an update but, up to rounding, not its result:
+
+        written  the loops of `model/recurrence.py`, whose gradients are written out: few and large products
+        cudnn    each recurrence is one kernel of NVIDIA's library, if Keras finds a GPU, else Keras' own loop
+        xla      the whole update is compiled for the shape of the batch
+
+    XLA cannot compile cuDNN's kernels, so no update has both; nor a decoder that TensorFlow differentiates step by
+    step, with input feeding or several layers of additive attention.
+    """
     if asked != "auto":
         return asked
     if replicas > 1 or not tf.config.list_physical_devices("GPU"):

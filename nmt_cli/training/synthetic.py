@@ -1,5 +1,10 @@
 """`train` with synthetic pairs: helper models, their translations, a mixture, and the model itself.
 
+    nmt train --synthetic back     # 5,000 pairs, and 20,000 sentences of the target language
+    stage 1 of 3                   a reverse model of the pairs, in model/stages/reverse
+    stage 2 of 3                   its translations: 19,400 synthetic pairs to learn, each tagged
+    stage 3 of 3                   the model, of two copies of each pair and all synthetic ones
+
 1. Each helper model is trained: the reverse model reads targets and writes sources, the forward model the other way.
 2. Each task has a helper model translate text, and selects the pairs that may be learned.
 3. Real and synthetic pairs are mixed.

@@ -187,7 +187,7 @@ def split_gru_weights(cell: keras.layers.GRUCell) -> tuple[list[AffineMap], list
 def compute_gru_change(inputs: list[tf.Tensor], inner: list[tf.Tensor], before: tf.Tensor) -> tf.Tensor:
     """Returns the change (N, U) of the state `before`, from the maps (N, U) of the input and of the state per gate.
 
-    The equations are those of `gates.GruGates`; the parity tests hold both equal.
+    The equations are those of `recurrence.GruGates`; the parity tests hold both equal.
     """
     share, reset = (tf.sigmoid(inputs[gate] + inner[gate]) for gate in (0, 1))
     new = tf.tanh(inputs[2] + reset * inner[2])
