@@ -62,7 +62,7 @@ GROUPS = (
     Group("DecodingKeywords", "all functions that search", (SearchConfig,)),
     Group("VisualizeKeywords", "`visualize`", (DrawingConfig, TagConfig), "DecodingKeywords"),
     Group("EvaluateKeywords", "`evaluate`", (ScoreConfig, TagConfig, ContextConfig), "DecodingKeywords"),
-    Group("EvaluateArguments", "`evaluate`, with its other arguments", (), "EvaluateKeywords", ARGUMENTS),
+    Group("EvaluationKeywords", "`evaluate`, with its other arguments", (), "EvaluateKeywords", ARGUMENTS),
     Group("SearchKeywords", "`translate`, `stream` and `translations`", TEXTS, "DecodingKeywords", ("prefix: str",)),
     Group("LoadKeywords", "`load`", (LineConfig,), "SearchKeywords"),
     Group("FileKeywords", "`translate_file`", (DocumentConfig,), "SearchKeywords"),

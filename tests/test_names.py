@@ -60,6 +60,20 @@ def test_no_two_classes_or_aliases_share_a_name() -> None:
     assert not {name: paths for name, paths in files.items() if len(paths) > 1}
 
 
+def find_suffix(node: ast.ClassDef) -> str:
+    """Returns the suffix of the role of a class: options under a heading of `--help`, or arguments by name."""
+    bases = [ast.unparse(base) for base in node.bases]
+    if any(base.endswith(("TypedDict", "Keywords")) for base in bases):
+        return "Keywords"
+    return "Config" if any(keyword.arg == "panel" for keyword in node.keywords) else ""
+
+
+def test_a_role_has_one_suffix() -> None:
+    classes = [node for path in MODULES for node in list_nodes(path) if isinstance(node, ast.ClassDef)]
+    assert sum(bool(find_suffix(node)) for node in classes) > 20
+    assert [node.name for node in classes if not node.name.endswith(find_suffix(node))] == []
+
+
 def list_declared(path: Path, kind: str) -> set[str]:
     """Returns the functions or the constants that a module declares at its top level."""
     names: set[str] = set()

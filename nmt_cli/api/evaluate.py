@@ -29,7 +29,7 @@ from nmt_cli.search.config import SearchConfig
 from nmt_cli.translation.config import ContextConfig, TagConfig
 
 if TYPE_CHECKING:
-    from nmt_cli.api.options.keywords import EvaluateArguments, EvaluateKeywords
+    from nmt_cli.api.options.keywords import EvaluateKeywords, EvaluationKeywords
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.evaluation.report import Report
 
@@ -193,10 +193,10 @@ EXPLAINED = ("bleu4", "rougeL")  # unless other metrics are named
 
 @overload
 @explain_os_errors
-def evaluate(*, against: None = None, **options: Unpack[EvaluateArguments]) -> Report: ...
+def evaluate(*, against: None = None, **options: Unpack[EvaluationKeywords]) -> Report: ...
 @overload
 @explain_os_errors
-def evaluate(*, against: PathLike | Iterable[PathLike], **options: Unpack[EvaluateArguments]) -> SystemComparison: ...
+def evaluate(*, against: PathLike | Iterable[PathLike], **options: Unpack[EvaluationKeywords]) -> SystemComparison: ...
 @explain_os_errors
 def evaluate(
     *,

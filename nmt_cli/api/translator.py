@@ -153,6 +153,7 @@ class LoadedTranslator:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
 
             load_confidence(self.card)
+        # The memory of `nmt.load` has its languages: tags of a call may ask for another one.
         memory = self._memory if self._find_languages(made) == self._languages else None
         return made._replace(memory=memory and memory.choose_register(made.search.tags))
 

@@ -347,7 +347,7 @@ class OnnxEngine:
 
     def step(self, tokens: IntArray, state: OnnxState, candidates: int, *, scored: bool = True) -> Step[OnnxState]:
         feed = self.make_feed(tokens, state, candidates, scored=scored)
-        with explain_failure(self.graphs[1].path):
+        with explain_failure(self.graphs[1].path):  # no function of its own: nothing is called as often as this
             outputs = self.decoder.run(self.step_names, feed)
         return self.make_step(outputs, state)
 

@@ -301,7 +301,7 @@ class BeamSearch(Generic[StateT]):
         log_probabilities = step.log_probabilities.reshape(by_sentence)[sentences]
         end = np.where(is_end.reshape(by_sentence)[sentences], log_probabilities, NEVER).max(axis=2)
         total = self.scores[sentences] + end
-        offered = np.empty(total.shape, dtype=FINISHED)
+        offered = np.empty(total.shape, dtype=FINISHED)  # one array of all five: sorted and selected at once
         length = self.length + 1 - self.measure_leads(self.sentences[sentences, None])  # END included
         offered["score"] = self.ranking.score(total, length, self.penalise_coverage(step, sentences))
         offered["log_probability"] = total

@@ -34,7 +34,7 @@ class Block(NamedTuple):
     """Texts translated together; `first` is the 0-based number of the first of them in the whole input."""
 
     first: int
-    texts: Sequence[str]  # `PartTexts`, if whoever translates reads them from a file
+    texts: Sequence[str]  # `PartTexts`, if whoever translates reads them from a file: less to send to a worker
     domains: tuple[str, ...] = ()  # of each text; empty if none has any
     windows: tuple[ContextWindow, ...] = ()  # of the texts that are read in context
 
@@ -90,6 +90,7 @@ class TranslationRequest:
         """The directories of all models."""
         return (self.model, *self.ensemble, *filter(None, (self.check_with, self.rerank)))
 
+    # Not a function of `Translator`, which knows no directories: training makes one around its own network.
     def load(self) -> Translator:
         """Loads the model or ensemble of models, and nothing beside it.
 
@@ -134,7 +135,7 @@ class TranslationRequest:
 
     def open(self, threads: int | None) -> Translator:
         """Opens the models, by the `opener` if there is one, for `threads` threads (None: one per core)."""
-        request = replace(self.unpack(), threads=threads)
+        request = replace(self.unpack(), threads=threads)  # a worker has one core, whatever the user's process has
         return request.load() if self.opener is None else self.opener(request)
 
     def start(self, *, threads: int | None = None) -> TranslateBlock:
@@ -179,7 +180,7 @@ class TranslationRequest:
         """Writes the models and the glossary to a folder, and returns the request that names them there."""
         if self.packed is None:
             return self
-        models = [folder / str(number) for number, _ in enumerate(self.packed.models)]
+        models = [folder / str(number) for number, _ in enumerate(self.packed.models)]  # two may have one name
         for model, files in zip(models, self.packed.models, strict=True):
             model.mkdir()
             for name, content in files.items():

@@ -91,7 +91,7 @@ class Translator:
         self.languages = languages
         notation = NumberNotation.from_profile(self.profile, languages[1])
         self.reader: LineReader = self._make_reader(notation=notation, languages=languages)
-        self.in_other_languages: dict[tuple[str, str], Translator] = {}
+        self.in_other_languages: dict[tuple[str, str], Translator] = {}  # a reader takes milliseconds to make
         for name in ("check_context", "stored_entries"):  # which follow from the reader
             self.__dict__.pop(name, None)
 
@@ -190,6 +190,7 @@ class Translator:
         `progress` receives the number of finished lines. `first_line` is the number of the first of `lines`, from which
         the random numbers of samples follow. A line on which nmt itself fails is copied.
         """
+        # A line that is only context is translated once more, by its own window, so that no window waits for another.
         asked_rows = [row for row, line in enumerate(lines) if not (isinstance(line, Line) and line.only_context)]
         done: dict[int, Translation] = {}
         for tags, rows in group_by_tags(lines, options.search.tags).items():
@@ -210,6 +211,7 @@ class Translator:
         search = widen_for_distinct(options.search)
         return TranslationBatch(
             lines=[line.text if isinstance(line, Line) else line for line in map(lines.__getitem__, rows)],
+            # Checks rate by the probabilities of tokens, which greedy search computes only if they are asked for.
             config=replace(search, scored=search.scored or options.checks is not None, tags=self.complete_tags(tags)),
             n_best=options.search.n_best,
             repair=options.repair,

@@ -63,7 +63,7 @@ class EvaluateKeywords(DecodingKeywords, total=False):
     context: int | None
 
 
-class EvaluateArguments(EvaluateKeywords, total=False):
+class EvaluationKeywords(EvaluateKeywords, total=False):
     """The options of `evaluate`, with its other arguments."""
 
     metric: str | Iterable[str]

@@ -64,6 +64,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
     writer = command.make_writer(is_prompt=is_prompt)
     memory = open_memory(command, card, request.options.search.tags, writer, console)
+    # Lines of files are read where they are translated, which may be another process; a pipe can be read only here.
     are_files = bool(paths) and all(path.is_file() for path in paths)
     part_size = READ_AHEAD if are_files and not request.score else 0
     opener = open_documents(command, card, writer, memory, console, part_size)
@@ -80,6 +81,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
         batches = batch_documents(documents, batch, outputs, report.files)
     # 3. Translate batch by batch; write each as soon as it is there.
     is_plain = bool(inputs) and all(document.format.name in UNMARKED for document in documents)
+    # Attention is most of what a worker would send back: only what places marks or writes alignments keeps it.
     links_words = not is_plain or command.layout.alignments or command.layout.json or bool(command.memories.tm)
     options = request.options._replace(memory=memory)
     request = replace(request, options=options, keeps_network=links_words)
@@ -124,7 +126,7 @@ def find_inputs(command: TranslateCommand, console: Console) -> list[InputFile]:
 
     Raises NotFoundError or OptionError, also for a report in an unknown format.
     """
-    if command.checks.report is not None:
+    if command.checks.report is not None:  # now, since hours may pass before it is written
         check_report_path(Path(command.checks.report), SUFFIXES_OF_CHECKS)
     inputs = check_files(command.files, command.models if command.are_models_named else ())
     require_folder_for_output(inputs, command.output)
