@@ -26,12 +26,12 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.analysis.reliability import compute_auc, measure_reliability
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_chrf
 from nmt_cli.runtime.installed_models import find_model
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.normalise import make_sentence_key
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.training.export.publish import SEARCH, SURELY_GOOD_CHRF, describe_fit
 from nmt_cli.translation.checks.confidence import GOOD_CHRF, ConfidenceModel, extract_features, is_kept
-from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.repair.faults import WORD_FAULTS
 from nmt_cli.translation.request import Block, TranslationRequest, score_pairs
 from nmt_cli.translation.result import Translation
@@ -71,7 +71,7 @@ def measure_time(translator: Translator, sources: list[str]) -> None:
     for _ in range(ROUNDS):
         started = time.process_time()
         translations = translator.translate(
-            sources, TranslateOptions(SearchConfig(scored=False), repair=RepairConfig())
+            sources, TranslateOptions(SearchOptions(scored=False), repair=RepairOptions())
         )
         translated = time.process_time()
         translator.check_translations(translations, repaired=True)
@@ -84,8 +84,10 @@ def measure_time(translator: Translator, sources: list[str]) -> None:
 def measure_words(translator: Translator, pairs: Sequence[Pair]) -> None:
     """Prints the translations with a fault in their words, as found and repaired, and the chrF of both."""
     sources, targets = [source for source, _ in pairs], [(target,) for _, target in pairs]
-    before = translator.translate(sources, TranslateOptions(SearchConfig(), checks=CheckConfig()))
-    after = translator.translate(sources, TranslateOptions(SearchConfig(), repair=RepairConfig(), checks=CheckConfig()))
+    before = translator.translate(sources, TranslateOptions(SearchOptions(), checks=CheckOptions()))
+    after = translator.translate(
+        sources, TranslateOptions(SearchOptions(), repair=RepairOptions(), checks=CheckOptions())
+    )
     chrf = [compute_chrf([text.text for text in texts], targets).sentence_values for texts in (before, after)]
     for kind in sorted(WORD_FAULTS):
         rows = [row for row, text in enumerate(before) if kind in {check.kind for check in text.checks}]
@@ -100,7 +102,9 @@ def measure_words(translator: Translator, pairs: Sequence[Pair]) -> None:
 def rate_pairs(translator: Translator, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
     """Returns the features (N, F) of the translations of the sources, and their chrF (N,)."""
     sources = [source for source, _ in pairs]
-    translations = translator.translate(sources, TranslateOptions(SEARCH, repair=RepairConfig(), checks=CheckConfig()))
+    translations = translator.translate(
+        sources, TranslateOptions(SEARCH, repair=RepairOptions(), checks=CheckOptions())
+    )
     scores = compute_chrf([translation.text for translation in translations], [(target,) for _, target in pairs])
     features = [extract_features(translation, translator.check_context) for translation in translations]
     return np.array(features), np.array(scores.sentence_values)
@@ -148,7 +152,7 @@ def measure_paragraphs(translator: Translator, pairs: Sequence[Pair], seed: int)
     """
     draws = random.Random(seed)
     alone = translator.translate(
-        [source for source, _ in pairs], TranslateOptions(SEARCH, repair=RepairConfig(), checks=CheckConfig())
+        [source for source, _ in pairs], TranslateOptions(SEARCH, repair=RepairOptions(), checks=CheckOptions())
     )
     chrf = compute_chrf([text.text for text in alone], [(target,) for _, target in pairs]).sentence_values
     rated = [(text, value) for text, value in zip(alone, chrf, strict=True) if text.least_sure is None]
@@ -175,7 +179,9 @@ def measure_paragraphs(translator: Translator, pairs: Sequence[Pair], seed: int)
             sentences[places[-1] : places[-1]] = draws.sample(bad, others)
             drawn.append(sentences)
         lines = [" ".join(text.source for text in sentences) for sentences in drawn]
-        translated = translator.translate(lines, TranslateOptions(SEARCH, repair=RepairConfig(), checks=CheckConfig()))
+        translated = translator.translate(
+            lines, TranslateOptions(SEARCH, repair=RepairOptions(), checks=CheckOptions())
+        )
         before = sum(value < threshold for value in rate_as_whole(translator, translated))
         named = sum(
             is_low(text) and text.least_sure is not None and text.least_sure.source == sentences[place].source

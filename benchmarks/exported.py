@@ -18,12 +18,12 @@ from sentencepiece import SentencePieceProcessor
 
 import nmt_cli as nmt
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.search.config import SearchOptions
+from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 
-SEARCH = SearchConfig(beam_size=1, length_factor=None)
-AS_THEY_ARE = LineConfig(protect=False, fold=False, split_sentences=False, max_words=1000)
+SEARCH = SearchOptions(beam_size=1, length_factor=None)
+AS_THEY_ARE = LineOptions(protect=False, fold=False, split_sentences=False, max_words=1000)
 NAMED = 5  # differing lines that are printed
 
 

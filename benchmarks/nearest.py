@@ -17,8 +17,8 @@ from random import Random
 from bench import Pair, make_parser, read_pairs
 
 from nmt_cli.evaluation.metrics.registry import METRICS
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import RepairConfig, TranslateOptions
+from nmt_cli.search.config import SearchOptions
+from nmt_cli.translation.config import RepairOptions, TranslateOptions
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.request import TranslationRequest
 
@@ -43,15 +43,15 @@ def main() -> None:
     translator = TranslationRequest(options.model, threads=1).load()
     corrected, rest = draw_segments(read_pairs(options.pairs), options.segments, max(options.counts), options.seed)
     sets = {"rest": rest, "old": read_pairs(options.data / "test.tsv")[: options.sentences]}
-    memory, usual = TranslationMemory(translator.card.target_language), SearchConfig().neighbours
+    memory, usual = TranslationMemory(translator.card.target_language), SearchOptions().neighbours
     for count in options.counts:
         for source, target in corrected[:count]:
             memory.add(source, target)
         for part, pairs in sets.items():
             sources, references = zip(*pairs, strict=True)
             for neighbours in (0, usual) if count else (0,):
-                search, started = SearchConfig(beam_size=options.beam, neighbours=neighbours), time.process_time()
-                done = translator.translate(sources, TranslateOptions(search, repair=RepairConfig(), memory=memory))
+                search, started = SearchOptions(beam_size=options.beam, neighbours=neighbours), time.process_time()
+                done = translator.translate(sources, TranslateOptions(search, repair=RepairOptions(), memory=memory))
                 seconds, hypotheses = time.process_time() - started, [one.text for one in done]
                 scores = [METRICS[name](hypotheses, [[one] for one in references]) for name in ("bleu", "chrf")]
                 values = " ".join(f"{score.name} {score.value:.2f}" for score in scores)

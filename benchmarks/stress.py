@@ -44,10 +44,10 @@ from stress_rows import (
 )
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import METRICS
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import RepairConfig, TranslateOptions
+from nmt_cli.search.config import SearchOptions
+from nmt_cli.translation.config import RepairOptions, TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.translator import Translator
 
@@ -180,7 +180,7 @@ def read_sources(file: Path, known: Iterable[str]) -> list[str]:
 
 
 def compute_bleu(outputs: Sequence[str], references: Sequence[str], *, lowercase: bool = False) -> float:
-    return METRICS["bleu"](outputs, [[reference] for reference in references], ScoreConfig(lowercase=lowercase)).value
+    return METRICS["bleu"](outputs, [[reference] for reference in references], ScoreOptions(lowercase=lowercase)).value
 
 
 def print_losses(translator: Translator, corpus: PreparedCorpus, options: Namespace) -> bool:
@@ -211,8 +211,8 @@ def main() -> int:
         return 0 if print_losses(translator, corpus, options) else 1
 
     def translate(lines: Sequence[str]) -> list[str]:
-        search = SearchConfig(beam_size=options.beam_size)
-        return [found.text for found in translator.translate(lines, TranslateOptions(search, repair=RepairConfig()))]
+        search = SearchOptions(beam_size=options.beam_size)
+        return [found.text for found in translator.translate(lines, TranslateOptions(search, repair=RepairOptions()))]
 
     steps = Bench(translate, corpus, options.sentences, options.seed).list_steps(options.numbered)
     print(f"{'row':20} {'lines':>6} {'clean':>6} {'BLEU':>6} {'':6} {'right':>8}")

@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from stress_rows import CHANGES, WORD, list_lost_numbers
 
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.search.config import SearchOptions
+from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import Translator
 
 BATCH = 500  # lines that are translated together
-GREEDY = SearchConfig(beam_size=1)
+GREEDY = SearchOptions(beam_size=1)
 JOINTS = (" ", " ", "<br>", "<br/>", "</p><p>", " 🙂 ", "</li><li>")
 NUMBERS = (
     "1984 17 42 3 3,500 2.75 192.168.0.1 A4-17 12:45 2024-03-09 21 5th 50% $20 +49 30 901820 v1.2.3 -4 08/15 2 1 1990s"
@@ -119,7 +119,7 @@ def translate_lines(translator: Translator, lines: Sequence[str]) -> Iterator[Tr
     for start in range(0, len(lines), BATCH):
         batch = lines[start : start + BATCH]
         yield from translator.translate(
-            batch, TranslateOptions(GREEDY, repair=RepairConfig(), checks=CheckConfig()), first_line=start
+            batch, TranslateOptions(GREEDY, repair=RepairOptions(), checks=CheckOptions()), first_line=start
         )
 
 

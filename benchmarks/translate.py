@@ -20,7 +20,7 @@ import nmt_cli as nmt
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.files import count_cores
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 
@@ -45,7 +45,7 @@ def main() -> None:
         write_lines(folder / "sources.txt", sources)
         exported = nmt.export(options.transformer, folder / "exported", "ctranslate2")
         for beam in (1, 5):
-            search = SearchConfig(beam_size=beam, scored=False)  # the peer is not asked for scores either
+            search = SearchOptions(beam_size=beam, scored=False)  # the peer is not asked for scores either
             runners = {
                 "nmt": partial(measure_call, partial(translator.translate, sources, search)),
                 "ctranslate2": partial(run_ctranslate2, python, exported, folder, beam, options.threads),

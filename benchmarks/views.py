@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from nmt_cli.evaluation.analysis.profile import split_words
 from nmt_cli.evaluation.analysis.significance import bootstrap_interval
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import METRICS
 
 SHORT = 12  # words of a short source at most
@@ -37,7 +37,7 @@ class View(NamedTuple):
 
     includes: Callable[[str], bool] = lambda source: True
     change: Callable[[str], str] = str
-    config: ScoreConfig = ScoreConfig(lowercase=True)
+    config: ScoreOptions = ScoreOptions(lowercase=True)
 
     def score(self, translated: Sequence[Translated]) -> dict[str, Any]:
         """Returns BLEU with its 95 % interval, and chrF; None where there are too few sentences."""
@@ -73,8 +73,8 @@ def tokenise(text: str) -> str:
 VIEWS = {
     "lower-cased": View(),
     "lower-cased, no punctuation": View(change=drop_punctuation),
-    f"to {SHORT} words": View(includes=is_short, config=ScoreConfig()),
-    f"over {SHORT} words": View(includes=lambda source: not is_short(source), config=ScoreConfig()),
+    f"to {SHORT} words": View(includes=is_short, config=ScoreOptions()),
+    f"over {SHORT} words": View(includes=lambda source: not is_short(source), config=ScoreOptions()),
 }
 if find_spec("sacremoses"):
-    VIEWS["lower-cased, tokenised"] = View(change=tokenise, config=ScoreConfig(lowercase=True, bleu_tokenizer="none"))
+    VIEWS["lower-cased, tokenised"] = View(change=tokenise, config=ScoreOptions(lowercase=True, bleu_tokenizer="none"))

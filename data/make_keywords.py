@@ -13,15 +13,15 @@ import types
 import typing
 from typing import Any, Literal, NamedTuple
 
-from nmt_cli.api.drawings.drawing import DrawingConfig
-from nmt_cli.corpus.config import PrepareConfig
-from nmt_cli.documents.config import DocumentConfig
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.api.drawings.drawing import DrawingOptions
+from nmt_cli.corpus.config import PrepareOptions
+from nmt_cli.documents.config import DocumentOptions
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.settings import Settings, option_fields
 from nmt_cli.training.options import TrainOptions
-from nmt_cli.translation.config import CheckConfig, ContextConfig, LineConfig, RepairConfig, TagConfig
+from nmt_cli.translation.config import CheckOptions, ContextOptions, LineOptions, RepairOptions, TagOptions
 
 HEAD = '''"""The options that functions of `nmt` take by name, for type checkers and editors; unused at run time.
 
@@ -38,7 +38,7 @@ from nmt_cli.api.progress import StageReporter
 
 Text = str | os.PathLike[str]
 '''
-TEXTS = (SamplingConfig, RepairConfig, CheckConfig, TagConfig, ContextConfig)
+TEXTS = (SamplingOptions, RepairOptions, CheckOptions, TagOptions, ContextOptions)
 
 
 class Group(NamedTuple):
@@ -59,14 +59,14 @@ ARGUMENTS = (  # of `evaluate`, whose signatures differ in `against` alone
     "progress: StageReporter | None",
 )
 GROUPS = (
-    Group("DecodingKeywords", "all functions that search", (SearchConfig,)),
-    Group("VisualizeKeywords", "`visualize`", (DrawingConfig, TagConfig), "DecodingKeywords"),
-    Group("EvaluateKeywords", "`evaluate`", (ScoreConfig, TagConfig, ContextConfig), "DecodingKeywords"),
+    Group("DecodingKeywords", "all functions that search", (SearchOptions,)),
+    Group("VisualizeKeywords", "`visualize`", (DrawingOptions, TagOptions), "DecodingKeywords"),
+    Group("EvaluateKeywords", "`evaluate`", (ScoreOptions, TagOptions, ContextOptions), "DecodingKeywords"),
     Group("EvaluationKeywords", "`evaluate`, with its other arguments", (), "EvaluateKeywords", ARGUMENTS),
     Group("SearchKeywords", "`translate`, `stream` and `translations`", TEXTS, "DecodingKeywords", ("prefix: str",)),
-    Group("LoadKeywords", "`load`", (LineConfig,), "SearchKeywords"),
-    Group("FileKeywords", "`translate_file`", (DocumentConfig,), "SearchKeywords"),
-    Group("PrepareKeywords", "`prepare`", (PrepareConfig,)),
+    Group("LoadKeywords", "`load`", (LineOptions,), "SearchKeywords"),
+    Group("FileKeywords", "`translate_file`", (DocumentOptions,), "SearchKeywords"),
+    Group("PrepareKeywords", "`prepare`", (PrepareOptions,)),
     Group("TrainKeywords", "`train`", (ModelConfig, TrainOptions)),
 )
 SIZES = ("dev", "test")  # texts on the command line; numbers are sizes

@@ -1,6 +1,6 @@
 """Frozen dataclasses of settings: the default, the help text and the range of each in one place.
 
-    class SearchConfig(Settings, panel="Decoding"):
+    class SearchOptions(Settings, panel="Decoding"):
         length_penalty: float = setting(1.0, "Exponent of the length penalty.", low=0, high=10)
 
 is the option `--length-penalty` of each command that searches, `length-penalty = 0.8` in a file of settings, the

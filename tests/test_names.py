@@ -60,12 +60,16 @@ def test_no_two_classes_or_aliases_share_a_name() -> None:
     assert not {name: paths for name, paths in files.items() if len(paths) > 1}
 
 
+NETWORKS = {"ModelConfig", "RnnConfig", "TransformerConfig"}  # what a network is, as its card says
+
+
 def find_suffix(node: ast.ClassDef) -> str:
     """Returns the suffix of the role of a class: options under a heading of `--help`, or arguments by name."""
     bases = [ast.unparse(base) for base in node.bases]
     if any(base.endswith(("TypedDict", "Keywords")) for base in bases):
         return "Keywords"
-    return "Config" if any(keyword.arg == "panel" for keyword in node.keywords) else ""
+    has_heading = any(keyword.arg == "panel" for keyword in node.keywords)
+    return "Options" if has_heading and node.name not in NETWORKS else ""
 
 
 def test_a_role_has_one_suffix() -> None:

@@ -19,14 +19,14 @@ from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report, texts
 from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_of_leak
 from nmt_cli.evaluation.comparison import SystemComparison, compare_systems
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import ALL, resolve_available_names, resolve_names
 from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.files import hash_file, write_json
 from nmt_cli.records import Count, build, parse_json
 from nmt_cli.runtime.installed_models import CARD, find_model, find_model_or_file
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ContextConfig, TagConfig
+from nmt_cli.search.config import SearchOptions
+from nmt_cli.translation.config import ContextOptions, TagOptions
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import EvaluateKeywords, EvaluationKeywords
@@ -221,7 +221,7 @@ def evaluate(
     the `reports` of all. `options` are those of `nmt evaluate`. Raises NotFoundError, DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis, "rerank": rerank, "split": split}
-    kinds = ScoreConfig, SearchConfig, TagConfig, ContextConfig
+    kinds = ScoreOptions, SearchOptions, TagOptions, ContextOptions
     scores, search, tags, before = build_settings("evaluate", options, *kinds, others=others)
     request = EvaluationRequest(
         metrics=tuple(list_texts(metric)),
@@ -264,7 +264,7 @@ def run_evaluation(request: EvaluationRequest, progress: StageReporter) -> Evalu
     return outcome
 
 
-def explain_scores(metrics: Iterable[str], pair: tuple[str, str], scores: ScoreConfig) -> list[str]:
+def explain_scores(metrics: Iterable[str], pair: tuple[str, str], scores: ScoreOptions) -> list[str]:
     """Returns lines that derive the scores of a candidate and a reference step by step."""
     from nmt_cli.evaluation.analysis.explain import explain_metrics
     from nmt_cli.visuals.labels import replace_controls

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation import texts
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import Available
 from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.runtime.installed_models import CARD, name_model
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import ContextConfig, TagConfig
+from nmt_cli.search.config import SearchOptions
+from nmt_cli.translation.config import ContextOptions, TagOptions
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
@@ -29,10 +29,10 @@ class EvaluationRequest:
     """What to score, and how, on files or, if none is named, on a split of `data`."""
 
     metrics: tuple[str, ...] = ()  # none: all
-    scores: ScoreConfig
-    search: SearchConfig
-    tags: TagConfig = field(default_factory=TagConfig)  # of files; each pair of a split has its own
-    before: ContextConfig = field(default_factory=ContextConfig)
+    scores: ScoreOptions
+    search: SearchOptions
+    tags: TagOptions = field(default_factory=TagOptions)  # of files; each pair of a split has its own
+    before: ContextOptions = field(default_factory=ContextOptions)
     data: Path
     is_data_named: bool = False  # explicitly, so that it must exist
     models: tuple[Path, ...]

@@ -19,7 +19,7 @@ from nmt_cli.languages.codes import UNNAMED, are_same_languages, find_languages_
 from nmt_cli.text.tags import OTHER_SIDE, TagPurpose, find_tag_value, merge_tags, replace_languages, reverse_tags
 
 if TYPE_CHECKING:
-    from nmt_cli.corpus.config import PrepareConfig
+    from nmt_cli.corpus.config import PrepareOptions
     from nmt_cli.corpus.manifest import TaggedPair
     from nmt_cli.formats.inputs import CorpusFile
     from nmt_cli.sources.source import PictureReader
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Opens models for commands. The network that reads pictures is loaded only once a picture is read.
 
 
-def make_picture_reader(config: PrepareConfig) -> PictureReader | None:
+def make_picture_reader(config: PrepareOptions) -> PictureReader | None:
     """Returns the reader of a corpus's pictures; None for a corpus of text."""
     if config.source_type == "text":
         return None
@@ -75,11 +75,11 @@ def attach_reverse(translator: Translator, request: TranslationRequest, check_wi
 def open_judge(request: TranslationRequest, rerank: Path) -> Judge:
     """Opens the model that ranks the hypotheses of another. Raises OptionError for one of other languages."""
     from nmt_cli.runtime.model_directory import ModelDirectory, require_reverse
-    from nmt_cli.translation.config import LineConfig
+    from nmt_cli.translation.config import LineOptions
     from nmt_cli.translation.forced import Judge  # numpy, as above
 
     require_reverse(ModelDirectory.open(request.model), ModelDirectory.open(rerank), "rerank")
-    return Judge(replace(request, model=rerank, ensemble=(), lines=LineConfig()).load())
+    return Judge(replace(request, model=rerank, ensemble=(), lines=LineOptions()).load())
 
 
 def load_own_inception(weights: Path, checksums: Mapping[str, str]) -> PictureReader:

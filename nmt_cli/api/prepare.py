@@ -13,11 +13,11 @@ from nmt_cli.api.options.command_lines import CommandLine, describe_prepare, des
 from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, find_path, list_paths
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.api.startup import silence_ray
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.errors import OptionError
 from nmt_cli.formats.inputs import CorpusFile, parse_input
 from nmt_cli.runtime.installed_models import find_model_or_file
-from nmt_cli.workers.choice import ExecutorConfig
+from nmt_cli.workers.choice import ExecutorOptions
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import PrepareKeywords
@@ -29,7 +29,7 @@ class PrepareRequest:
     """The files to prepare as a corpus, and how."""
 
     corpus: tuple[str, ...]  # as they are typed: "clean.tsv=2"
-    config: PrepareConfig
+    config: PrepareOptions
     data: Path
     source_file: Path | None = None
     target_file: Path | None = None
@@ -123,7 +123,7 @@ def prepare(
     """
     sizes = {name: str(options[name]) for name in ("dev", "test") if isinstance(options.get(name), int | float)}
     files = {"source_file": find_path(source_file), "target_file": find_path(target_file)}
-    (config,) = build_settings("prepare", {**options, **sizes}, PrepareConfig, others=files)
+    (config,) = build_settings("prepare", {**options, **sizes}, PrepareOptions, others=files)
     request = PrepareRequest(
         corpus=tuple(map(str, list_paths(corpus))),
         config=config,
@@ -156,7 +156,7 @@ def run_preparation(request: PrepareRequest, progress: StageReporter) -> Prepare
         replace=request.force,
         resume=request.resume,
         report_progress=progress,
-        processes=silence_ray(ExecutorConfig(workers=request.processes, ray=request.ray)),
+        processes=silence_ray(ExecutorOptions(workers=request.processes, ray=request.ray)),
         report=request.report,
         reader=make_picture_reader(config),
     )

@@ -19,7 +19,7 @@ from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.progress import StageReporter, count_stage
 from nmt_cli.evaluation import report, texts
 from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_of_leak
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.score import Material, References
 from nmt_cli.languages.codes import is_same_language
 from nmt_cli.runtime.installed_models import name_model
@@ -89,7 +89,7 @@ class Evaluation:
 
     names: Sequence[str]
     request: EvaluationRequest
-    config: ScoreConfig
+    config: ScoreOptions
     progress: StageReporter
 
     def run(self) -> EvaluationOutcome:

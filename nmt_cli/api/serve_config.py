@@ -10,7 +10,7 @@ from nmt_cli.settings import Settings, setting
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-class ServeConfig(Settings, panel="Server"):
+class ServeOptions(Settings, panel="Server"):
     """Where translations are served over HTTP, and to whom."""
 
     serve: str | None = setting(

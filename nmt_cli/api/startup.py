@@ -16,9 +16,9 @@ from typing import TypeVar
 
 from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError, explain_install
-from nmt_cli.workers.choice import RayConfig
+from nmt_cli.workers.choice import RayOptions
 
-Processes = TypeVar("Processes", bound=RayConfig)
+Processes = TypeVar("Processes", bound=RayOptions)
 
 REPORTS_NOTHING = "ORT_DISABLE_TELEMETRY"
 RAY_ENVIRONMENT = {  # no usage report, no notice

@@ -32,7 +32,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.options import FIRST_RUN, NO_START, TrainOptions
 from nmt_cli.training.watcher import EpochRecord, RequestInfo, StepStatus, Validation, Watcher, Watchers
-from nmt_cli.workers.choice import RayConfig
+from nmt_cli.workers.choice import RayOptions
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import TrainKeywords
@@ -209,7 +209,7 @@ def open_request(
         role=role,
         deadline=deadline,
         explicit=select_explicit(explicit, model, resume=command["resume"], force=command["force"], runs=runs),
-        ray=silence_ray(RayConfig(ray=ray)).ray,
+        ray=silence_ray(RayOptions(ray=ray)).ray,
         typed=list_typed(network, training, explicit),
         reverse=reverse,
         runs=runs,

@@ -39,7 +39,7 @@ from nmt_cli.api.options.options import (
 from nmt_cli.api.options.refusals import list_names
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.documents import find_format, open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource, TornText
 from nmt_cli.documents.reading_back import copy_torn
 from nmt_cli.errors import CheckError, FailedLineError, OptionError, OutputError
@@ -49,7 +49,7 @@ from nmt_cli.jobs.units import translate_units
 from nmt_cli.text.streams import batch_blocks
 from nmt_cli.text.tags import replace_languages
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.config import LineConfig, MemoryConfig, TranslateOptions
+from nmt_cli.translation.config import LineOptions, MemoryOptions, TranslateOptions
 from nmt_cli.translation.lines import ContextScope, WindowCutter, lay_out_lines
 from nmt_cli.translation.request import TranslateBlock, TranslationRequest, answer_blocks
 from nmt_cli.workers.work import InProcess
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import FileKeywords, LoadKeywords, SearchKeywords
     from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.translation.config import CheckConfig
+    from nmt_cli.translation.config import CheckOptions
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
@@ -224,7 +224,7 @@ class LoadedTranslator:
         return done
 
     def _report_checks(
-        self, numbered: Iterable[tuple[int, Translation]], texts: int, checks: CheckConfig | None, what: str
+        self, numbered: Iterable[tuple[int, Translation]], texts: int, checks: CheckOptions | None, what: str
     ) -> None:
         """Writes the requested report of translations, by their numbers. Raises CheckError as `strict` asks."""
         if checks is None or not (checks.report or checks.strict):
@@ -274,8 +274,8 @@ class LoadedTranslator:
         """
         if Path(target).is_file() and not force:
             raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")
-        with spell_as_arguments(list_names(DocumentConfig)):
-            config = DocumentConfig.from_options(**select_options(options, DocumentConfig))
+        with spell_as_arguments(list_names(DocumentOptions)):
+            config = DocumentOptions.from_options(**select_options(options, DocumentOptions))
         others = {name: value for name, value in options.items() if not hasattr(config, name)}
         made = self._make_options(others)
         languages = self._find_languages(made)
@@ -325,7 +325,7 @@ def load(
     check_count("threads", threads)
     listed = list_tags(options)
     values = {name: value for name, value in listed.items() if name != PREFIX}
-    lines, *_ = build_settings("translate", values, LineConfig, *OF_SEARCH, where="load")  # before the model is loaded
+    lines, *_ = build_settings("translate", values, LineOptions, *OF_SEARCH, where="load")  # before the model is loaded
     others = {name: value for name, value in listed.items() if not hasattr(lines, name)}
     directory = find_model(Path(model))
     others_models = tuple(find_model(path) for path in list_paths(ensemble))
@@ -361,7 +361,7 @@ def load_kept(directory: Path, changed: int) -> LoadedTranslator:
 
 def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -> TranslationMemory | None:
     """Returns the pairs of translation memories; None without any."""
-    paths = MemoryConfig(tm=tuple(map(str, list_paths(tm)))).tm
+    paths = MemoryOptions(tm=tuple(map(str, list_paths(tm)))).tm
     if not paths:
         return None
     from nmt_cli.api.open_model import load_memory  # readers of many formats
@@ -405,7 +405,7 @@ def translate_file(
     translate: TranslateBlock,
     source: Path,
     target: Path,
-    config: DocumentConfig,
+    config: DocumentOptions,
     languages: tuple[str, str],
     *,
     split_sentences: bool = True,
@@ -444,7 +444,7 @@ def read_first_texts(path: Path) -> list[str]:
     with path.open("rb") as lines:
         head = lines.read(HEAD)
         lines.seek(0)
-        source = DocumentSource(lines, str(path), DocumentConfig(), "")
+        source = DocumentSource(lines, str(path), DocumentOptions(), "")
         units = open_document(find_format(path, None, head).name, source).read_units()
         return [text for unit in islice(units, UNITS) for text in unit.texts]
 
@@ -459,7 +459,7 @@ def translate_fragment(
     source = DocumentSource(
         io.BytesIO(text.encode("utf-8")),
         "the text",
-        DocumentConfig(),
+        DocumentOptions(),
         target_language=languages[1],
         source_language=languages[0],
         kept_tags=kept_tags,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Unpack
 
-from nmt_cli.api.drawings.config import DrawingConfig
+from nmt_cli.api.drawings.config import DrawingOptions
 from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
 from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, list_paths, list_texts
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.runtime.installed_models import find_model
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import TagConfig
+from nmt_cli.search.config import SearchOptions
+from nmt_cli.translation.config import TagOptions
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import VisualizeKeywords
@@ -36,7 +36,7 @@ def visualize(
     """
     texts, outputs = tuple(list_texts(sentences)), tuple(list_paths(output))
     others = {"sentences": texts or None, "output": outputs or None}
-    kinds = DrawingConfig, SearchConfig, TagConfig
+    kinds = DrawingOptions, SearchOptions, TagOptions
     config, search, tags = build_settings("visualize", options, *kinds, others=others)
     request = DrawingRequest(
         models=tuple(map(find_model, list_paths(model))),

@@ -32,14 +32,14 @@ from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import comparison, report
 from nmt_cli.evaluation import comparison as comparison_table
 from nmt_cli.evaluation.comparison import SystemComparison
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import ALL, NAMES
 from nmt_cli.evaluation.texts import split_column
 from nmt_cli.files import require_output, write_text
 from nmt_cli.runtime.installed_models import find_model_or_file
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.wrapping import escape_line, format_count
-from nmt_cli.translation.config import ContextConfig, TagConfig
+from nmt_cli.translation.config import ContextOptions, TagOptions
 from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, SUFFIXES_OF_TABLES, check_report_path
 
 # The output of `nmt evaluate`: scores, doubts about them, sentences, reports.
@@ -212,10 +212,10 @@ def evaluate(
     model: ModelsOption = None,
     precision: Precision = None,
     rerank: Rerank = None,
-    scores: ScoreConfig,
-    search: SearchConfig,
-    tags: TagConfig,
-    before: ContextConfig,
+    scores: ScoreOptions,
+    search: SearchOptions,
+    tags: TagOptions,
+    before: ContextOptions,
     profile: Annotated[
         bool,
         declare_option(

@@ -15,10 +15,10 @@ from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.prepare import PrepareRequest, run_preparation
 from nmt_cli.cli.parsing.options import AsJson, Force, WrittenDataOption, declare_option, with_settings
 from nmt_cli.cli.render import Screen, show_advice, show_stage_progress
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.files import count_cores
 from nmt_cli.text.wrapping import format_count, shorten_text
-from nmt_cli.workers.choice import RayConfig
+from nmt_cli.workers.choice import RayOptions
 
 if TYPE_CHECKING:
     from nmt_cli.api.advice import Advice
@@ -123,8 +123,8 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
 def prepare(
     screen: Screen,
     explicit: ExplicitOptions,
-    config: PrepareConfig,
-    cluster: RayConfig,
+    config: PrepareOptions,
+    cluster: RayOptions,
     corpus: Annotated[
         list[str] | None,
         typer.Argument(

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.serve_config import ServeConfig, parse_size
+from nmt_cli.api.serve_config import ServeOptions, parse_size
 from nmt_cli.api.translating.request import TranslateCommand
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import MissingExtraError, explain_install
@@ -32,7 +32,7 @@ KEYS_VARIABLE = "NMT_API_KEYS"
 PACKAGES = ("starlette", "uvicorn", "python_multipart")
 
 
-def serve_models(command: TranslateCommand, config: ServeConfig, screen: Screen) -> None:
+def serve_models(command: TranslateCommand, config: ServeOptions, screen: Screen) -> None:
     """Serves the models of a command until a signal comes; its search settings are the defaults.
 
     Raises MissingExtraError without the packages of the extra `serve`.
@@ -81,7 +81,7 @@ def require_server() -> None:
             )
 
 
-def read_keys(config: ServeConfig, screen: Screen) -> tuple[Key, ...]:
+def read_keys(config: ServeOptions, screen: Screen) -> tuple[Key, ...]:
     """Returns the keys of the environment and of `--api-key`; warns of one that every user of this machine can see.
 
     Raises DataError for a key that is none.

@@ -37,7 +37,7 @@ from nmt_cli.training.watcher import (
     Validation,
     Watcher,
 )
-from nmt_cli.workers.choice import RayConfig
+from nmt_cli.workers.choice import RayOptions
 
 if TYPE_CHECKING:
     from nmt_cli.api.train import TrainOutcome
@@ -340,7 +340,7 @@ def train(
     explicit: ExplicitOptions,
     network: ModelConfig,
     training: TrainOptions,
-    translating: RayConfig,
+    translating: RayOptions,
     data: DataOption = Path("prepared"),
     model: WrittenModelOption = Path("model"),
     force: Force = False,

@@ -23,8 +23,8 @@ import typer
 from nmt_cli.api.model_export import ExportFormat, describe_exported_tags, export_model
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.options.refusals import ExplicitOptions
-from nmt_cli.api.serve_config import ServeConfig
-from nmt_cli.api.translating.line_layout import LayoutConfig
+from nmt_cli.api.serve_config import ServeOptions
+from nmt_cli.api.translating.line_layout import LayoutOptions
 from nmt_cli.api.translating.report import Remark
 from nmt_cli.api.translating.request import TranslateCommand
 from nmt_cli.api.translating.translate import run_translation
@@ -40,24 +40,24 @@ from nmt_cli.cli.parsing.options import (
 )
 from nmt_cli.cli.render import Screen, show_translation_progress
 from nmt_cli.cli.serve import serve_models
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats.sniffing import HEAD
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.wrapping import protect_terminal
 from nmt_cli.translation.config import (
-    CheckConfig,
-    ContextConfig,
-    LineConfig,
-    MemoryConfig,
-    RepairConfig,
-    TagConfig,
+    CheckOptions,
+    ContextOptions,
+    LineOptions,
+    MemoryOptions,
+    RepairOptions,
+    TagOptions,
     TranslateOptions,
 )
 from nmt_cli.translation.request import TranslationRequest
-from nmt_cli.workers.choice import ExecutorConfig
+from nmt_cli.workers.choice import ExecutorOptions
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
@@ -149,18 +149,18 @@ CHECK_HELP = (
 def translate(
     screen: Screen,
     explicit: ExplicitOptions,
-    search: SearchConfig,
-    sampling: SamplingConfig,
-    repair: RepairConfig,
-    checks: CheckConfig,
-    text: LineConfig,
-    tags: TagConfig,
-    before: ContextConfig,
-    memories: MemoryConfig,
-    layout: LayoutConfig,
-    document: DocumentConfig,
-    processes: ExecutorConfig,
-    server: ServeConfig,
+    search: SearchOptions,
+    sampling: SamplingOptions,
+    repair: RepairOptions,
+    checks: CheckOptions,
+    text: LineOptions,
+    tags: TagOptions,
+    before: ContextOptions,
+    memories: MemoryOptions,
+    layout: LayoutOptions,
+    document: DocumentOptions,
+    processes: ExecutorOptions,
+    server: ServeOptions,
     files: Annotated[
         list[Path] | None,
         typer.Argument(

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from nmt_cli.api.drawings.config import TERMINAL, DrawingConfig
+from nmt_cli.api.drawings.config import TERMINAL, DrawingOptions
 from nmt_cli.api.drawings.drawing import DrawingRequest
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.visualize import draw
@@ -24,9 +24,9 @@ from nmt_cli.cli.parsing.options import (
     with_settings,
 )
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.streams import decode_lines
-from nmt_cli.translation.config import TagConfig
+from nmt_cli.translation.config import TagOptions
 
 SPOKEN = ("attention", "beam", "nearest")  # subjects that need sentences
 
@@ -54,9 +54,9 @@ def visualize(
     ] = False,
     data: CorporaOption = None,
     model: ModelsOption = None,
-    config: DrawingConfig,
-    search: SearchConfig,
-    tags: TagConfig,
+    config: DrawingOptions,
+    search: SearchOptions,
+    tags: TagOptions,
 ) -> None:
     """Draw the attention of translations: source words down, target words across.
 

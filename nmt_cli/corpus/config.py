@@ -23,7 +23,7 @@ def is_size(value: str) -> bool:
     return bool(value.strip(".%")) and bool(COUNT.fullmatch(value) or SHARE.fullmatch(value))
 
 
-class PrepareConfig(Settings):
+class PrepareOptions(Settings):
     """How text becomes a prepared corpus: which pairs are kept, how they are split, and which subwords are learned."""
 
     source_language: str | None = setting(

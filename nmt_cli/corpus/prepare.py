@@ -16,7 +16,7 @@ from pathlib import Path
 from nmt_cli import files
 from nmt_cli.corpus.checks import CHECKS, check_names
 from nmt_cli.corpus.checks.texts import unify_apostrophes
-from nmt_cli.corpus.config import PrepareConfig, is_size
+from nmt_cli.corpus.config import PrepareOptions, is_size
 from nmt_cli.corpus.manifest import MANIFEST_NAME, Finding, Manifest
 from nmt_cli.corpus.pairs import Pairs, Role, Side
 from nmt_cli.corpus.steps.build import CheckedCorpus, build
@@ -37,7 +37,7 @@ from nmt_cli.formats.opening import list_text_files, open_text_reader
 from nmt_cli.pages import render_document
 from nmt_cli.sources.source import PictureReader
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.workers.choice import ExecutorConfig
+from nmt_cli.workers.choice import ExecutorOptions
 
 # Writes the report of the checks: an HTML page to read, or JSON for programs. Knows only findings and the manifest.
 
@@ -137,13 +137,13 @@ class PrepareReport:
 def prepare(
     source: Path | CorpusFile | Sequence[CorpusFile],
     directory: Path,
-    config: PrepareConfig,
+    config: PrepareOptions,
     *,
     replace: bool = False,
     resume: bool = False,
     reader: PictureReader | None = None,
     report_progress: PrepareProgress = ignore_progress,
-    processes: ExecutorConfig | None = None,
+    processes: ExecutorOptions | None = None,
     report: Path | None = None,
 ) -> PrepareReport:
     """Makes the prepared corpus `directory` from one or several inputs: all of it, or nothing.
@@ -161,7 +161,7 @@ def prepare(
         refuse_unrepeatable(texts)
     with open_workspace(directory, describe_preparation(texts, config), resume=resume) as workspace:
         notes = [NOTHING_TO_RESUME] if resume and not workspace.has_journal else []
-        circumstances = Circumstances(workspace, reader, report_progress, processes or ExecutorConfig(), report)
+        circumstances = Circumstances(workspace, reader, report_progress, processes or ExecutorOptions(), report)
         corpus, config = check_corpus(inputs, more_text, config, circumstances, notes)
         manifest = write_corpus(corpus, directory, config, circumstances, replace=replace)
     write_report(report, manifest.findings, manifest)
@@ -175,17 +175,17 @@ class Circumstances:
     workspace: Workspace
     reader: PictureReader | None
     report_progress: PrepareProgress
-    processes: ExecutorConfig
+    processes: ExecutorOptions
     report: Path | None
 
 
 def check_corpus(
     inputs: CorpusInputs,
     more_text: dict[Side, CorpusInputs],
-    config: PrepareConfig,
+    config: PrepareOptions,
     circumstances: Circumstances,
     notes: list[str],
-) -> tuple[CheckedCorpus, PrepareConfig]:
+) -> tuple[CheckedCorpus, PrepareOptions]:
     """Reads, checks and splits the pairs and the text without translations, and adds notes for the user.
 
     Returns them with the settings, of which the pairs decide some.
@@ -228,7 +228,7 @@ def audit_text(text: MonolingualSide, pairs: Pairs, splits: Splits) -> Monolingu
 
 
 def write_corpus(
-    corpus: CheckedCorpus, directory: Path, config: PrepareConfig, circumstances: Circumstances, *, replace: bool
+    corpus: CheckedCorpus, directory: Path, config: PrepareOptions, circumstances: Circumstances, *, replace: bool
 ) -> Manifest:
     """Writes the prepared directory, all of it or nothing, and returns its manifest."""
     try:
@@ -242,7 +242,7 @@ def write_corpus(
 def check_request(
     source: Path | CorpusFile | Sequence[CorpusFile],
     directory: Path,
-    config: PrepareConfig,
+    config: PrepareOptions,
     *,
     replace: bool,
     report: Path | None,
@@ -270,7 +270,7 @@ def check_request(
     return inputs
 
 
-def open_all_monolingual(config: PrepareConfig, inputs: CorpusInputs) -> dict[Side, CorpusInputs]:
+def open_all_monolingual(config: PrepareOptions, inputs: CorpusInputs) -> dict[Side, CorpusInputs]:
     """Opens the text without translations, by side; a file of pairs provides the sentences of that side.
 
     Raises NotFoundError, OptionError or DataError.
@@ -289,7 +289,7 @@ def open_all_monolingual(config: PrepareConfig, inputs: CorpusInputs) -> dict[Si
 
 def check_pairs(
     pairs: Pairs,
-    config: PrepareConfig,
+    config: PrepareOptions,
     report_progress: PrepareProgress,
     report: Path | None,
     only_checks: frozenset[str] | None,
@@ -307,7 +307,7 @@ def check_pairs(
 
 
 def group_inputs_by_role(
-    source: Path | CorpusFile | Sequence[CorpusFile], config: PrepareConfig
+    source: Path | CorpusFile | Sequence[CorpusFile], config: PrepareOptions
 ) -> dict[Role, list[CorpusFile]]:
     """Returns the inputs of the corpus ("train"), and the files named by `--dev` and `--test`."""
     if isinstance(source, Path):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats import BY_NAME, DOCUMENTS, FORMATS, TEXT, FileFormat, load_class, require_use, select_format
@@ -92,11 +92,11 @@ def sort_rows(table: Document) -> Document:
     return SortedDocument(table)
 
 
-def fit_options(name: str, config: DocumentConfig) -> DocumentConfig:
+def fit_options(name: str, config: DocumentOptions) -> DocumentOptions:
     """Returns the settings without the options that the format `name` lacks, for one of many files."""
     foreign = [option for option, formats in HOLDERS.items() if name not in formats]
     foreign += ["encoding"] if find_row(name).names_encoding else []
-    defaults = DocumentConfig()
+    defaults = DocumentOptions()
     return dataclasses.replace(config, **{option: getattr(defaults, option) for option in foreign})
 
 

@@ -10,7 +10,7 @@ from nmt_cli.settings import Settings, setting
 Undecodable = Literal["strict", "replace"]
 
 
-class DocumentConfig(Settings, panel="Format"):
+class DocumentOptions(Settings, panel="Format"):
     """The format of the input, and which part of it is translated."""
 
     format: str | None = setting(

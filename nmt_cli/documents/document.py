@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import DataError, MissingExtraError, explain_install
 from nmt_cli.formats import TEXT, FileFormat
 from nmt_cli.text.streams import FileLines, are_plain, decode_lines
@@ -85,7 +85,7 @@ class DocumentSource(NamedTuple):
 
     lines: Iterable[bytes]
     name: str  # in messages
-    config: DocumentConfig
+    config: DocumentOptions
     target_language: str
     split_sentences: bool = True  # False: a cue or message is one text, as it stands
     source_language: str = ""  # of the model; empty if it is not known

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.report import Report, list_details, make_score_json
 from nmt_cli.text.wrapping import count_columns, format_count
 
@@ -98,7 +98,9 @@ def rank_systems(scores: Sequence[Score]) -> list[int]:
     return sorted(range(len(scores)), key=lambda position: sign * scores[position].value)
 
 
-def compare_systems(names: Sequence[str], reports: Sequence[Report], config: ScoreConfig = DEFAULT) -> SystemComparison:
+def compare_systems(
+    names: Sequence[str], reports: Sequence[Report], config: ScoreOptions = DEFAULT
+) -> SystemComparison:
     """Tests every pair of systems by every metric, except metrics whose signatures differ (e.g. in subwords)."""
     from nmt_cli.evaluation.analysis.significance import assign_letters, compare_pairs  # numpy
 

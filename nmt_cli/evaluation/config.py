@@ -37,7 +37,7 @@ class Smoothing(NamedTuple):
         return cls(method, value)
 
 
-class ScoreConfig(Settings, panel="Scores"):
+class ScoreOptions(Settings, panel="Scores"):
     """How scores are computed."""
 
     smooth: str = setting(
@@ -78,4 +78,4 @@ class ScoreConfig(Settings, panel="Scores"):
         return Smoothing.parse(self.smooth)
 
 
-DEFAULT = ScoreConfig()
+DEFAULT = ScoreOptions()

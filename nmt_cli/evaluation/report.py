@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli.evaluation.analysis.tag_scores import TagScores, score_by_tag
 from nmt_cli.evaluation.analysis.warnings import list_warnings
-from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.metrics.registry import FORCED, measure_all
 from nmt_cli.evaluation.metrics.score import Material, Score
 from nmt_cli.evaluation.texts import ParallelText
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.wrapping import format_count, render_rows
-from nmt_cli.translation.config import CheckConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, TranslateOptions
 from nmt_cli.translation.lines import cut_texts, lay_out_lines
 from nmt_cli.translation.result import SourceCuts, describe_limits
 
@@ -47,7 +47,7 @@ class Report:
     scores: Mapping[str, Score]  # by the metric's name in METRICS or RESOURCE_METRICS
     sentences: int
     references_per_sentence: int
-    search: SearchConfig | None  # None if the hypotheses were given
+    search: SearchOptions | None  # None if the hypotheses were given
     warnings: tuple[str, ...]  # why the scores may mislead
     material: Material
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # 95 %, by the metric's name
@@ -70,7 +70,7 @@ class TranslatedText:
     """A model's translations of some lines."""
 
     material: Material
-    search: SearchConfig
+    search: SearchOptions
     truncated: int  # number of translations that reached the length limit
     truncated_sources: str  # a message about the lines whose end was not read; empty if there are none
     failures: str = ""  # likewise about the lines on which nmt itself failed
@@ -90,7 +90,7 @@ def translate_text(
     names: Sequence[str],
     text: ParallelText,
     translator: Translator,
-    search: SearchConfig,
+    search: SearchOptions,
     progress: TranslationReporter | None = None,
 ) -> TranslatedText:
     """Translates the lines of `text`, each by itself, or in context if `text` has an order and the model knows context.
@@ -100,7 +100,7 @@ def translate_text(
     """
     one_best = dataclasses.replace(search, n_best=1)
     is_rated = translator.confidence is not None and not search.sampling.sample
-    checks = CheckConfig() if is_rated else None
+    checks = CheckOptions() if is_rated else None
     reads_context = text.text_sizes and translator.card.context and not search.sampling.sample
     windows = cut_texts(text.text_sizes, text.lines, text.tags or None) if reads_context else ()
     lines = lay_out_lines(text.lines, text.tags, windows)
@@ -171,9 +171,9 @@ def score_translations(
     names: Sequence[str],
     text: ParallelText,
     translator: Translator,
-    search: SearchConfig,
+    search: SearchOptions,
     progress: TranslationReporter | None = None,
-    config: ScoreConfig = DEFAULT,
+    config: ScoreOptions = DEFAULT,
 ) -> Report:
     """Translates the lines of `text` and scores the best hypothesis of each.
 
@@ -186,7 +186,7 @@ def score_translations(
     return add_reliability(report, translated, config) if translated.confidences else report
 
 
-def add_reliability(report: Report, translated: TranslatedText, config: ScoreConfig) -> Report:
+def add_reliability(report: Report, translated: TranslatedText, config: ScoreOptions) -> Report:
     """Returns the report with the reliability of the confidence in its translations."""
     from nmt_cli.evaluation.analysis.reliability import measure_reliability  # numpy, which `nmt --help` does not need
     from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_chrf
@@ -199,7 +199,7 @@ def add_reliability(report: Report, translated: TranslatedText, config: ScoreCon
     return dataclasses.replace(report, reliability=measure_reliability(sure, plain, values, GOOD_CHRF))
 
 
-def score_material(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> Report:
+def score_material(names: Sequence[str], material: Material, config: ScoreOptions = DEFAULT) -> Report:
     """Scores the hypotheses of `material`, with intervals; `names` are keys of METRICS or RESOURCE_METRICS."""
     from nmt_cli.evaluation.analysis.significance import bootstrap_interval  # numpy, which `nmt --help` does not need
 

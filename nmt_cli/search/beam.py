@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nmt_cli.arrays.types import END, START, FloatArray, IntArray, SourceArray
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import NEVER, Guide, Rows, limit_lengths
 from nmt_cli.search.step_model import SearchResult, StateT, Step, StepModel
 
@@ -137,7 +137,7 @@ class Ranking(NamedTuple):
     coverage: CoveragePenalty
 
     @classmethod
-    def from_config(cls, config: SearchConfig) -> Self:
+    def from_config(cls, config: SearchOptions) -> Self:
         length = LengthPenalty(config.length_penalty, averages=config.length_normalisation == "average")
         return cls(length, CoveragePenalty(config.coverage_penalty))
 
@@ -209,7 +209,7 @@ class BeamSearch(Generic[StateT]):
         self,
         model: StepModel[StateT],
         source: SourceArray,
-        config: SearchConfig,
+        config: SearchOptions,
         observer: Observer | None = None,
         guide: Guide | None = None,
     ) -> None:

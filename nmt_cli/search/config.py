@@ -12,7 +12,7 @@ from nmt_cli.settings import Settings, setting
 from nmt_cli.text.tags import Tag
 
 
-class SamplingConfig(Settings, panel="Sampling"):
+class SamplingOptions(Settings, panel="Sampling"):
     """How translations are sampled."""
 
     sample: bool = setting(False, "Sample translations at random instead of searching for the best.", harmless=True)
@@ -27,7 +27,7 @@ class SamplingConfig(Settings, panel="Sampling"):
     seed: int = setting(1, "Random seed; each line has its own stream, by its number.", low=0)
 
 
-class SearchConfig(Settings, panel="Decoding"):
+class SearchOptions(Settings, panel="Decoding"):
     """Settings of the search for hypotheses, and how many are returned."""
 
     beam_size: int = setting(5, "Hypotheses kept at each step; 1 is greedy search.", low=1, high=1000)
@@ -77,7 +77,7 @@ class SearchConfig(Settings, panel="Decoding"):
     tags: tuple[Tag, ...] = ()  # in front of every source
     scored: bool = True  # whether scores are needed; without them greedy search is faster, and its scores are NaN
     limit_placeholders: bool = False  # whether each placeholder may be written only as often as the source has it
-    sampling: SamplingConfig = dataclasses.field(default_factory=SamplingConfig)
+    sampling: SamplingOptions = dataclasses.field(default_factory=SamplingOptions)
 
     @property
     def rows(self) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nmt_cli.arrays.rows import pad_rows
 from nmt_cli.arrays.types import START, FloatArray, IntArray, SourceArray
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.search.step_model import ALL, FedModel, SearchResult, StateT, Step, StepModel
 from nmt_cli.sources.source import LENGTH_MARGIN
 
@@ -113,11 +113,11 @@ class TextId(NamedTuple):
 class Sampler(NamedTuple):
     """Draws one candidate per row. Each sentence has its own random numbers, whatever the rest of its batch."""
 
-    config: SamplingConfig
+    config: SamplingOptions
     draws: FloatArray  # (B, T, K), 0 to 1: one for each token of each sample
 
     @classmethod
-    def from_config(cls, config: SamplingConfig, text_ids: Sequence[TextId], *, rows: int, steps: int) -> Self:
+    def from_config(cls, config: SamplingOptions, text_ids: Sequence[TextId], *, rows: int, steps: int) -> Self:
         """Returns the sampler of a batch; a text id always gives the same random numbers."""
         draws = [np.random.default_rng([config.seed, *text_id]).random((steps, rows)) for text_id in text_ids]
         return cls(config, np.stack(draws))
@@ -131,7 +131,7 @@ class Sampler(NamedTuple):
         return np.asarray(np.arange(tokens.shape[1]) == columns[:, None])
 
 
-def draw_columns(log_probabilities: FloatArray, draws: FloatArray, config: SamplingConfig) -> IntArray:
+def draw_columns(log_probabilities: FloatArray, draws: FloatArray, config: SamplingOptions) -> IntArray:
     """Returns (N,): the column of `log_probabilities` (N, C), best first, that each of `draws` (N,) selects."""
     # 1. Divide the log-probabilities by the temperature.
     scaled = log_probabilities.astype(np.float64) / config.temperature
@@ -232,7 +232,7 @@ class Guide(NamedTuple):
     @classmethod
     def from_config(
         cls,
-        config: SearchConfig,
+        config: SearchOptions,
         *,
         prefix: Sequence[int] = (),
         text_ids: Sequence[TextId] = (),
@@ -293,7 +293,7 @@ class Guide(NamedTuple):
 
 
 def limit_lengths(
-    source: SourceArray, config: SearchConfig, prefix_length: int = 0, target_prefix: TargetPrefix | None = None
+    source: SourceArray, config: SearchOptions, prefix_length: int = 0, target_prefix: TargetPrefix | None = None
 ) -> NDArray[np.int64]:
     """Returns (B,): the maximum number of target tokens of each sentence; a forced prefix adds `prefix_length`.
 

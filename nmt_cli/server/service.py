@@ -376,7 +376,7 @@ class Service:
     ) -> TranslatedDocument:
         """Translates an uploaded document; its language is detected from its first texts if it is "auto"."""
         from nmt_cli.api.translator import read_first_texts, translate_file
-        from nmt_cli.documents.config import DocumentConfig
+        from nmt_cli.documents.config import DocumentOptions
         from nmt_cli.translation.known_tags import find_scope
 
         result = self.results.make_name(name)
@@ -391,7 +391,7 @@ class Service:
             report = await self.threads.read_document(
                 model,
                 lambda translate: translate_file(
-                    *(translate, upload, path, DocumentConfig(), model.card.languages),
+                    *(translate, upload, path, DocumentOptions(), model.card.languages),
                     memory=memory,
                     scope=scope,
                     progress=progress,

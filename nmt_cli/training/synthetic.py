@@ -33,7 +33,7 @@ from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import write_text
 from nmt_cli.jobs.journal import FinishedBlock
 from nmt_cli.records import parse_json
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.training import resume as saved_options
 from nmt_cli.training.checkpoints import locate_state
@@ -72,7 +72,7 @@ from nmt_cli.training.resume import read_started_facts
 from nmt_cli.training.run import TrainReport, assist, explain_errors, train
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
-from nmt_cli.workers.choice import ExecutorConfig, open_executor
+from nmt_cli.workers.choice import ExecutorOptions, open_executor
 
 
 def assist_with_synthetic(request: TrainRequest, model: Path) -> None:
@@ -98,9 +98,9 @@ def fit_request(request: TrainRequest, corpus: PreparedCorpus) -> TrainRequest:
 CHANGEABLE = {*saved_options.CHANGEABLE, "epochs", "time"}  # options that may differ when stages are resumed
 BLOCK = 4_096  # sentences between two looks at whether to stop
 SEARCHES = {
-    "greedy": SearchConfig(beam_size=1),
-    "beam": SearchConfig(beam_size=5),
-    "sample": SearchConfig(sampling=SamplingConfig(sample=True)),
+    "greedy": SearchOptions(beam_size=1),
+    "beam": SearchOptions(beam_size=5),
+    "sample": SearchOptions(sampling=SamplingOptions(sample=True)),
 }
 
 
@@ -232,7 +232,7 @@ class SyntheticRun:
         self.request.watcher.report_selection(selection.summary)
         return selection
 
-    def choose_search(self, task: Task) -> SearchConfig:
+    def choose_search(self, task: Task) -> SearchOptions:
         """Returns how the text of a task is translated."""
         search = SEARCHES[task.search or self.request.training.synthetic_search]
         return replace(search, sampling=replace(search.sampling, seed=self.request.training.seed))
@@ -244,7 +244,7 @@ class SyntheticRun:
 
     def translate_texts(self, task: Task, texts: Sequence[TaggedText], path: Path) -> None:
         """Appends the translations of the remaining texts to the journal, block by block."""
-        watcher, processes = self.request.watcher, ExecutorConfig(ray=self.request.ray)
+        watcher, processes = self.request.watcher, ExecutorOptions(ray=self.request.ray)
         with open_translations(path) as journal, open_executor(self.make_work(task), processes) as executor:
             started, first, waiting = monotonic(), journal.results, iter(texts[journal.results :])
             blocks = (cut_block(task, texts, start, BLOCK) for start in range(first, len(texts), BLOCK))

@@ -14,11 +14,11 @@ import tensorflow as tf
 from nmt_cli.arrays.rows import BatchSize, find_batch_edges
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text, compute_bleu, compute_chrf
 from nmt_cli.evaluation.report import describe_failures
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.training.data.batches import Batch, make_batch
 from nmt_cli.training.export.keras_engine import KerasEngine, make_source_spec
 from nmt_cli.training.step import IDS, Trainer, compute_token_loss
@@ -27,7 +27,7 @@ from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.lines import cut_texts, lay_out_lines
 from nmt_cli.translation.translator import Translator
 
-GREEDY = SearchConfig(beam_size=1, scored=False)
+GREEDY = SearchOptions(beam_size=1, scored=False)
 TIMED_SENTENCES = 128
 SAMPLE_WORDS = 8  # the sample is the sentence whose length is closest to this
 
@@ -127,9 +127,9 @@ class Validator:
         return tf.stack([loss.nats, loss.correct, loss.tokens])
 
 
-def choose_scoring(corpus: PreparedCorpus, references: Sequence[Sequence[str]]) -> ScoreConfig:
+def choose_scoring(corpus: PreparedCorpus, references: Sequence[Sequence[str]]) -> ScoreOptions:
     """Returns the scoring of the development set: cased as the model can write, in the words of the target language."""
-    scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
+    scoring = ScoreOptions(lowercase=corpus.target_tokenizer.settings.lowercase)
     return choose_for_text(scoring, corpus.target_language, references)[0]
 
 

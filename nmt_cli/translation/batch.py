@@ -7,10 +7,10 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.rewriting.rewrite import RewrittenText
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.text.tags import SentenceContext
-from nmt_cli.translation.config import CheckConfig, RepairConfig
+from nmt_cli.translation.config import CheckOptions, RepairOptions
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.search import CountReporter, PieceTranslations
 from nmt_cli.translation.segmentation.line_reader import MatchedPiece, PieceMemory
@@ -33,10 +33,10 @@ class TranslationBatch:
     """Lines on their way through translation; the fields without a factory are the request, the others are filled."""
 
     lines: Sequence[str]
-    config: SearchConfig
+    config: SearchOptions
     n_best: int  # hypotheses that are asked for; the search may find more, with the same text
-    repair: RepairConfig | None
-    checks: CheckConfig | None
+    repair: RepairOptions | None
+    checks: CheckOptions | None
     numbers: Sequence[int]  # of the lines in the whole input, from which the random numbers of samples follow
     memory: PieceMemory | None = None
     progress: CountReporter | None = None
@@ -116,7 +116,7 @@ class Tools(Protocol):
 
     def complete_tags(self, tags: TagSet) -> TagSet: ...
 
-    def judge(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> Fault | None: ...
+    def judge(self, source: str, hypothesis: Hypothesis, config: SearchOptions) -> Fault | None: ...
 
     def find_word_fault(self, source: str, target: str) -> WordFault | None: ...
 

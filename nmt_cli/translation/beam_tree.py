@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.trace import BeamNode
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.placement.span_placement import replace_placeholders
@@ -21,7 +21,7 @@ class TracedBeam(NamedTuple):
     left: int = 0  # pieces of the line that are not in the tree: its other sentences, or parts of a long one
 
 
-def trace_beam(translator: Translator, line: str, config: SearchConfig) -> TracedBeam:
+def trace_beam(translator: Translator, line: str, config: SearchOptions) -> TracedBeam:
     """Translates the first piece of a line, as read by search, and returns the tree.
 
     Masked spans have their own text in the tree; extracted spans do not appear.

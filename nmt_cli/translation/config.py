@@ -1,7 +1,8 @@
 """Settings of a translation: what is asked for beside search, and the options that all of it makes.
 
-`nmt translate --no-fold --to nl` is `LineConfig(fold=False)`, which the reader of lines gets, and `TagConfig(to="nl")`,
-which asks for the tag `to:nl`. What a model makes of it is in `TranslateOptions`, whose search has its own tag.
+`nmt translate --no-fold --to nl` is `LineOptions(fold=False)`, which the reader of lines gets, and
+`TagOptions(to="nl")`, which asks for the tag `to:nl`. What a model makes of it is in `TranslateOptions`, whose search
+has its own tag.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.settings import Settings, setting
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags
 from nmt_cli.translation.lines import ContextScope
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 LowConfidence = Literal["blank", "source", "mark"]
 
 
-class RepairConfig(Settings, panel="Repair"):
+class RepairOptions(Settings, panel="Repair"):
     """How faulty translations are repaired."""
 
     repair: bool = setting(
@@ -34,7 +35,7 @@ class RepairConfig(Settings, panel="Repair"):
     )
 
 
-class CheckConfig(Settings, panel="Checks"):
+class CheckOptions(Settings, panel="Checks"):
     """How translations are checked, and the consequences."""
 
     check: bool = setting(
@@ -69,7 +70,7 @@ class CheckConfig(Settings, panel="Checks"):
         return self.confidence or self.min_confidence is not None
 
 
-class LineConfig(Settings, panel="Text"):
+class LineOptions(Settings, panel="Text"):
     """How a line is split into pieces, and which of its spans are protected."""
 
     protect: bool = setting(
@@ -92,7 +93,7 @@ class LineConfig(Settings, panel="Text"):
     )
 
 
-class TagConfig(Settings, panel="Text"):
+class TagOptions(Settings, panel="Text"):
     """What a model is told besides the text, of that which it was trained to obey."""
 
     to: str | None = setting(
@@ -111,7 +112,7 @@ class TagConfig(Settings, panel="Text"):
         return (*to, *self.tag, *filter(None, (self.formality,)))
 
 
-class ContextConfig(Settings, panel="Text"):
+class ContextOptions(Settings, panel="Text"):
     """What a model reads before a sentence, if it has learned that."""
 
     context: int | None = setting(
@@ -123,7 +124,7 @@ class ContextConfig(Settings, panel="Text"):
     )
 
 
-class MemoryConfig(Settings, panel="Text"):
+class MemoryOptions(Settings, panel="Text"):
     """The use of earlier translations."""
 
     tm: tuple[str, ...] = setting(
@@ -136,13 +137,13 @@ class MemoryConfig(Settings, panel="Text"):
 class TranslateOptions(NamedTuple):
     """How lines are translated: what is asked for, and what `known_tags.fit_to_model` makes of it for a model."""
 
-    search: SearchConfig  # with the tags of the model
-    repair: RepairConfig | None = None  # None: translations stay as search found them
-    checks: CheckConfig | None = None  # None: none is checked
+    search: SearchOptions  # with the tags of the model
+    repair: RepairOptions | None = None  # None: translations stay as search found them
+    checks: CheckOptions | None = None  # None: none is checked
     memory: TranslationMemory | None = None  # of earlier translations
     known_domains: frozenset[str] = frozenset()  # to the model
     scope: ContextScope = "nothing"  # that is read in context
-    tags: TagConfig = TagConfig()  # that are asked for, whatever the model knows
+    tags: TagOptions = TagOptions()  # that are asked for, whatever the model knows
     context: int | None = None  # sentences before that are asked for
 
     def add_domain(self, domain: str) -> TagSet:
@@ -154,7 +155,7 @@ class TranslateOptions(NamedTuple):
 SPARE_HYPOTHESES = 3  # searched beside those that are asked for, since different tokens may spell one text
 
 
-def widen_for_distinct(config: SearchConfig) -> SearchConfig:
+def widen_for_distinct(config: SearchOptions) -> SearchOptions:
     """Widens a search so that it finds enough hypotheses with distinct texts, if several are requested."""
     if config.n_best < 2 or config.sampling.sample:
         return config

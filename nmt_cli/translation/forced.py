@@ -9,7 +9,7 @@ from typing import NamedTuple
 from nmt_cli.arrays.types import END
 from nmt_cli.carrying.masking import MaskedSide, leave_unmasked, mask_sides
 from nmt_cli.rewriting.protocol import TextContext
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.search.forced import ForcedTarget
 from nmt_cli.search.step_model import SearchResult
@@ -20,7 +20,7 @@ from nmt_cli.text.symbols import UNKNOWN_PIECE
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.translation.batch import Tools, TranslationBatch
-from nmt_cli.translation.config import CheckConfig
+from nmt_cli.translation.config import CheckOptions
 from nmt_cli.translation.placement.alignment import drop_silent, group_by_blanks, spell_word
 from nmt_cli.translation.placement.joining import join_parts, restore_piece
 from nmt_cli.translation.placement.span_placement import link_sides, replace_placeholders
@@ -59,7 +59,7 @@ def force_translations(
     limit: int | None = None,
     tags: TagSet = (),
     stages: Sequence[Stage] | None = None,
-    checks: CheckConfig | None = None,
+    checks: CheckOptions | None = None,
 ) -> list[Translation]:
     """Returns given targets in the form of the model's own translations, with probabilities and attention.
 
@@ -67,7 +67,7 @@ def force_translations(
     not fit the pieces, as a whole. `stages` are by default those that a stage of another batch needs, which alone
     isolates its lines; with FORCING or JUDGING, a line on which nmt itself fails is copied.
     """
-    config = SearchConfig(max_source_length=limit, tags=tags)
+    config = SearchOptions(max_source_length=limit, tags=tags)
     numbers = range(len(sources))
     batch = TranslationBatch(sources, config, 1, None, checks, numbers, targets=targets)
     if stages is not None:
@@ -266,12 +266,12 @@ class Judge(NamedTuple):
 
     translator: Tools
 
-    def widen_search(self, config: SearchConfig) -> SearchConfig:
+    def widen_search(self, config: SearchOptions) -> SearchOptions:
         """Returns a search for all hypotheses that are ranked."""
         beam_size = max(config.beam_size, CANDIDATES)
         return replace(config, beam_size=beam_size, n_best=beam_size)
 
-    def rank(self, translations: Mapping[TextId, Translation], config: SearchConfig) -> dict[TextId, Translation]:
+    def rank(self, translations: Mapping[TextId, Translation], config: SearchOptions) -> dict[TextId, Translation]:
         """Returns the translations with their `n_best` best hypotheses, by score and by the judge."""
         # 1. Judge the hypotheses that scored best.
         texts = list(translations.values())
@@ -291,7 +291,7 @@ class Judge(NamedTuple):
         }
 
     def judge_hypotheses(
-        self, hypotheses: Sequence[tuple[str, Sequence[Hypothesis]]], config: SearchConfig
+        self, hypotheses: Sequence[tuple[str, Sequence[Hypothesis]]], config: SearchOptions
     ) -> list[list[Hypothesis]]:
         """Returns the hypotheses of each source with their final scores."""
 

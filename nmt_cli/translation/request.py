@@ -1,6 +1,6 @@
 """What a user asks of a translation: the models, and what is asked of them; made once, and used as it is by all others.
 
-    request = TranslationRequest(Path("model"), options=TranslateOptions(SearchConfig(beam_size=1)))
+    request = TranslationRequest(Path("model"), options=TranslateOptions(SearchOptions(beam_size=1)))
     request.start()(Block(0, ("Where is it?", "Here.")))
 
 loads the models and returns one `Translation` per text. A request can be pickled: what is `packed` takes the models and
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from nmt_cli.errors import DataError
 from nmt_cli.files import count_cores, make_folder_of_process, require_file
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import TagSet
-from nmt_cli.translation.config import CheckConfig, LineConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, LineOptions, TranslateOptions
 from nmt_cli.translation.lines import ContextWindow, Line, lay_out_lines
 
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ class TranslationRequest:
 
     model: Path
     ensemble: tuple[Path, ...] = ()  # further models; the probabilities of all are averaged
-    lines: LineConfig = field(default_factory=LineConfig)
+    lines: LineOptions = field(default_factory=LineOptions)
     precision: str | None = None  # of the weights: float or int8; None: as the model card says
     threads: int | None = None  # None: one per core
     check_with: Path | None = None  # a model of the other direction, by which translations are read back
     rerank: Path | None = None  # a model of the other direction, which ranks the hypotheses
-    options: TranslateOptions = field(default_factory=lambda: TranslateOptions(SearchConfig()))
+    options: TranslateOptions = field(default_factory=lambda: TranslateOptions(SearchOptions()))
     score: bool = False
     opener: Opener | None = None
     keeps_network: bool = True  # whether translations keep what only places marks and alignments
@@ -215,7 +215,7 @@ def read_model_files(model: ModelDirectory) -> dict[str, bytes]:
     return {CARD: card} | {name: model.read(name) for name in names}
 
 
-def read_glossary(lines: LineConfig) -> bytes | None:
+def read_glossary(lines: LineOptions) -> bytes | None:
     """Returns the content of the glossary, if one is named. Raises NotFoundError, and DataError for an invalid one."""
     if lines.glossary is None:
         return None
@@ -236,7 +236,7 @@ def score_pairs(
     block: Block,
     limit: int | None = None,
     tags: TagSet = (),
-    checks: CheckConfig | None = None,
+    checks: CheckOptions | None = None,
 ) -> list[Translation]:
     """Scores the given translation of each line (a source, a tab, its translation) by the model, behind `tags`.
 

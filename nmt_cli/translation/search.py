@@ -18,7 +18,7 @@ import numpy as np
 from nmt_cli.arrays.types import PAD, UNKNOWN, SourceArray
 from nmt_cli.errors import OptionError
 from nmt_cli.search.beam import BeamSearch
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import CopyLimit, Guide, TargetPrefix, TextId, limit_lengths
 from nmt_cli.search.mixing import Ensemble
 from nmt_cli.search.step_model import SearchResult, StepModel
@@ -49,9 +49,9 @@ CELLS = 2_000_000  # maximum of rows x vocabulary, where a step returns every to
 class HypothesisJudge(Protocol):
     """Ranks the hypotheses of a search."""
 
-    def widen_search(self, config: SearchConfig) -> SearchConfig: ...
+    def widen_search(self, config: SearchOptions) -> SearchOptions: ...
 
-    def rank(self, translations: PieceTranslations, config: SearchConfig) -> PieceTranslations: ...
+    def rank(self, translations: PieceTranslations, config: SearchOptions) -> PieceTranslations: ...
 
 
 class Neighbours(Protocol):
@@ -75,7 +75,7 @@ class Network(NamedTuple):
     def search(
         self,
         texts: Mapping[TextId, str],
-        config: SearchConfig,
+        config: SearchOptions,
         progress: CountReporter | None = None,
         contexts: Mapping[TextId, SentenceContext] = MappingProxyType({}),
     ) -> PieceTranslations:
@@ -95,7 +95,7 @@ class Network(NamedTuple):
     def search_rows(
         self,
         rows: Sequence[SourceRow],
-        config: SearchConfig,
+        config: SearchOptions,
         text_ids: Sequence[TextId],
         progress: CountReporter | None = None,
         choose_model: ModelChoice | None = None,
@@ -165,7 +165,7 @@ class Network(NamedTuple):
     ) -> list[Result]:
         """Returns the result of `function`, which takes batches of sources and their indices, for each row."""
         lengths = [max(len(row), len(target)) for row, target in zip(rows, targets, strict=True)]
-        batches = batch_by_length(lengths, SearchConfig(beam_size=1), self.rows_of_whole_vocabulary)
+        batches = batch_by_length(lengths, SearchOptions(beam_size=1), self.rows_of_whole_vocabulary)
         results: dict[int, Result] = {}
 
         def run(batch: list[int]) -> list[Result]:
@@ -175,7 +175,7 @@ class Network(NamedTuple):
             results |= zip(batch, some, strict=True)
         return [results[index] for index in range(len(rows))]
 
-    def trace(self, row: SourceRow, config: SearchConfig) -> tuple[SearchResult, list[BeamNode]]:
+    def trace(self, row: SourceRow, config: SearchOptions) -> tuple[SearchResult, list[BeamNode]]:
         """Searches one row; returns the best result and the nodes of the beam."""
         from nmt_cli.search.trace import BeamTrace  # which few translations need
 
@@ -208,7 +208,7 @@ class Network(NamedTuple):
         self,
         sources: SourceArray,
         rows: Sequence[SourceRow],
-        config: SearchConfig,
+        config: SearchOptions,
         prefix: list[int],
         text_ids: list[TextId],
     ) -> Guide:
@@ -235,7 +235,7 @@ class Network(NamedTuple):
         counts = (np.where(is_own, sources, PAD)[:, :, None] == np.array(subwords.placeholder_ids)).sum(axis=1)
         return CopyLimit(np.array(self.target.placeholder_ids), counts)
 
-    def encode_prefix(self, config: SearchConfig) -> list[int]:
+    def encode_prefix(self, config: SearchOptions) -> list[int]:
         """Returns the prefix in ids. Raises OptionError if the model cannot write it, or if it leaves no room."""
         ids = self.target.encode(normalise(config.prefix))
         if UNKNOWN in ids:
@@ -250,7 +250,7 @@ class Network(NamedTuple):
             )
         return ids
 
-    def limit_rows(self, config: SearchConfig) -> int:
+    def limit_rows(self, config: SearchOptions) -> int:
         """Returns the maximum number of rows of a step: fewer if it returns the whole vocabulary."""
         draws_from_all = config.sampling.sample and not config.sampling.top_k
         if config.prefix or draws_from_all or isinstance(self.engine, Ensemble):
@@ -263,7 +263,7 @@ class Network(NamedTuple):
         return max(1, min(MAXIMUM_ROWS, CELLS // self.target.vocabulary_size))
 
 
-def batch_by_length(lengths: Sequence[int], config: SearchConfig, rows: int) -> list[list[int]]:
+def batch_by_length(lengths: Sequence[int], config: SearchOptions, rows: int) -> list[list[int]]:
     """Returns the indices of the non-empty texts, longest first, in batches that bound the work of a step.
 
     A batch ends before its padding costs more than the steps of another batch would.
@@ -289,8 +289,8 @@ def report_from(before: int, progress: CountReporter | None) -> CountReporter | 
 
 
 def group_by_prefix(
-    text_ids: Mapping[TextId, object], config: SearchConfig
-) -> Iterator[tuple[list[TextId], SearchConfig]]:
+    text_ids: Mapping[TextId, object], config: SearchOptions
+) -> Iterator[tuple[list[TextId], SearchOptions]]:
     """Yields all texts; with a prefix, those that begin a line, on which it is forced, and then the others.
 
     Each group comes with its settings.

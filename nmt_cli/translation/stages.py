@@ -28,7 +28,7 @@ from nmt_cli.translation.segmentation.pieces import find_origin, make_frame_piec
 from nmt_cli.translation.segmentation.segments import Segment
 
 if TYPE_CHECKING:
-    from nmt_cli.search.config import SearchConfig
+    from nmt_cli.search.config import SearchOptions
 
 
 # The order in which pieces are searched: in rounds, each piece after the one that is its context.
@@ -73,7 +73,7 @@ def find_context(batch: TranslationBatch, text_id: TextId, tools: Tools) -> Sent
     return SentenceContext(source, (*tokens, separator))
 
 
-def is_faulty(tools: Tools, translation: Translation, config: SearchConfig) -> bool:
+def is_faulty(tools: Tools, translation: Translation, config: SearchOptions) -> bool:
     """Whether a translation is none, or has a fault that is searched again."""
     return not translation.hypotheses or bool(tools.judge(translation.source, translation.hypotheses[0], config))
 

@@ -25,7 +25,7 @@ from nmt_cli.sources.source import Source
 from nmt_cli.text.tags import TagSet, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch import TranslationBatch
-from nmt_cli.translation.config import LineConfig, TranslateOptions, widen_for_distinct
+from nmt_cli.translation.config import LineOptions, TranslateOptions, widen_for_distinct
 from nmt_cli.translation.lines import Line, group_by_tags, list_windows
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.search import CountReporter, HypothesisJudge, Network
@@ -35,7 +35,7 @@ from nmt_cli.translation.stages import run_stages
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.carrying.glossary import Glossary
-    from nmt_cli.search.config import SearchConfig
+    from nmt_cli.search.config import SearchOptions
     from nmt_cli.sources.source import PictureReader
     from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.checks.confidence import ConfidenceModel
@@ -56,7 +56,7 @@ class Translator:
         target: Tokenizer,
         card: ModelCard | None = None,
         *,
-        lines: LineConfig | None = None,
+        lines: LineOptions | None = None,
         copies_placeholders: bool = True,
         threads: int = 1,
         rewriter: Rewriter | None = None,
@@ -76,7 +76,7 @@ class Translator:
         self.copies_placeholders = copies_placeholders and all(
             side is not None and side.has_placeholders for side in (source.subwords, target)
         )
-        lines = lines or LineConfig()
+        lines = lines or LineOptions()
         self._make_reader = partial(
             LineReader if self.reads_text else PictureLines,
             lines,
@@ -107,7 +107,7 @@ class Translator:
     def target(self) -> Tokenizer:
         return self.network.target
 
-    def judge(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> Fault | None:
+    def judge(self, source: str, hypothesis: Hypothesis, config: SearchOptions) -> Fault | None:
         """Returns the fault of a hypothesis for which its sentence is searched again, if any."""
         from nmt_cli.translation.repair.asks import judge_hypothesis  # training needs none
 
@@ -280,7 +280,7 @@ def make_recalling(memory: TranslationMemory | None) -> PieceMemory | None:
     return RecallingMemory(memory)
 
 
-def load_glossary(config: LineConfig) -> Glossary | None:
+def load_glossary(config: LineOptions) -> Glossary | None:
     """Returns the glossary named by `config`, if any. Raises NotFoundError and DataError."""
     if config.glossary is None:
         return None

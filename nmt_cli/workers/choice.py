@@ -12,7 +12,7 @@ from nmt_cli.workers.work import Executor, InProcess, Work, WorkAnswer, WorkItem
 ALONE = 5  # blocks that this process works on by itself: only for more it pays to start others
 
 
-class RayConfig(Settings, panel="Processes"):
+class RayOptions(Settings, panel="Processes"):
     """The cluster on which processes run, if they run on one."""
 
     ray: str | None = setting(
@@ -20,14 +20,16 @@ class RayConfig(Settings, panel="Processes"):
     )
 
 
-class ExecutorConfig(RayConfig, panel="Processes"):
+class ExecutorOptions(RayOptions, panel="Processes"):
     """The number of processes that translate, and where they run."""
 
     workers: int = setting(1, "Number of processes, each on one core; for large files.", low=1, high=1024)
 
 
 @contextmanager
-def open_executor(work: Work[WorkItem, WorkAnswer], config: ExecutorConfig) -> Iterator[Executor[WorkItem, WorkAnswer]]:
+def open_executor(
+    work: Work[WorkItem, WorkAnswer], config: ExecutorOptions
+) -> Iterator[Executor[WorkItem, WorkAnswer]]:
     """Yields who does the work; all processes stop when the block ends.
 
     Raises MissingExtraError without Ray, NotFoundError for a cluster that is not there, and what the work raises when
@@ -48,7 +50,7 @@ def open_executor(work: Work[WorkItem, WorkAnswer], config: ExecutorConfig) -> I
 
 
 def share_blocks(
-    work: Work[WorkItem, WorkAnswer], blocks: Iterable[WorkItem], config: ExecutorConfig
+    work: Work[WorkItem, WorkAnswer], blocks: Iterable[WorkItem], config: ExecutorOptions
 ) -> Iterator[WorkAnswer]:
     """Yields the answer to each block, in order: to the first few from this process, to more from all."""
     remaining = iter(blocks)

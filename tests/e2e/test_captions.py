@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 from support.commands import nmt, succeed
@@ -55,7 +55,7 @@ def test_at_the_colour_of_the_second_shape_it_looks_where_the_shape_is(learned_g
     translator = TranslationRequest(learned_gallery / "model").load().with_stored_pictures(corpus.load_pictures())
     names = [each.source for each in corpus.read_references("test")]
     hits = []
-    for translation in translator.translate(names, TranslateOptions(SearchConfig())):
+    for translation in translator.translate(names, TranslateOptions(SearchOptions())):
         best = translation.hypotheses[0]
         words = best.text.split()  # colour shape row column and colour shape row column
         if len(words) == 9 and words[7] in ROWS and words[8] in COLUMNS:

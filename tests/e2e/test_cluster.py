@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.workers.choice import ExecutorConfig
+from nmt_cli.workers.choice import ExecutorOptions
 from support.cluster import kill_machine
 from support.commands import succeed
 from support.corpora import toy_pairs, write_tsv
@@ -36,7 +36,7 @@ def test_a_corpus_is_prepared_as_by_one_process_though_a_machine_is_killed(
 ) -> None:
     for module in ("reading", "encoding"):
         monkeypatch.setattr(f"nmt_cli.corpus.steps.{module}.CHUNK", 50)
-    corpus, config = write_tsv(tmp_path / "a.tsv", toy_pairs(900)), PrepareConfig()
+    corpus, config = write_tsv(tmp_path / "a.tsv", toy_pairs(900)), PrepareOptions()
     seen: list[int] = []
 
     def watch(stage: str, done: int, total: int) -> None:
@@ -46,6 +46,6 @@ def test_a_corpus_is_prepared_as_by_one_process_though_a_machine_is_killed(
                 kill_machine(two_machines)
 
     prepare(corpus, tmp_path / "one", config)
-    processes = ExecutorConfig(ray=two_machines.address)
+    processes = ExecutorOptions(ray=two_machines.address)
     prepare(corpus, tmp_path / "two", config, processes=processes, report_progress=watch)
     assert len(seen) > 8 and read_files(tmp_path / "two") == read_files(tmp_path / "one")

@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 import pytest
 
 from nmt_cli.runtime.installed_models import list_bundled_models
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.search.step_model import SearchResult
 from nmt_cli.sources.source import SourceRow
-from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.search import Network
@@ -39,7 +39,7 @@ class RecordingNetwork(Network):
     exchanges: ClassVar[dict[TextId, list[str]]] = {}
 
     def search_rows(
-        self, rows: Sequence[SourceRow], config: SearchConfig, text_ids: Sequence[TextId], *others: Any
+        self, rows: Sequence[SourceRow], config: SearchOptions, text_ids: Sequence[TextId], *others: Any
     ) -> list[list[SearchResult]]:
         searched = super().search_rows(rows, config, text_ids, *others)
         for row, text_id, results in zip(rows, text_ids, searched, strict=True):
@@ -56,7 +56,9 @@ def translate_lines(language: str) -> Iterator[dict[str, Any]]:
     translator = request.load()
     translator.network = recording = RecordingNetwork(*translator.network)
     recording.exchanges.clear()
-    found = translator.translate(lines, TranslateOptions(SearchConfig(), repair=RepairConfig(), checks=CheckConfig()))
+    found = translator.translate(
+        lines, TranslateOptions(SearchOptions(), repair=RepairOptions(), checks=CheckOptions())
+    )
     exchanges = defaultdict(list)
     for text_id, exchange in sorted(recording.exchanges.items()):
         exchanges[text_id.line].append(exchange)

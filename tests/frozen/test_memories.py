@@ -16,7 +16,7 @@ from nmt_cli.rewriting.slips import Slips
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import build_profile
-from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, LineOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from support.properties import examples
@@ -32,7 +32,7 @@ PARTS = "the s. s a. dog chidren x = y > 24 Dec. Tom Tom/Quux Quux childrn cold.
 
 
 def load_reader(language: str) -> LineReader:
-    return TranslationRequest(list_bundled_models()[MODELS[language]], lines=LineConfig(slips=True)).load().reader
+    return TranslationRequest(list_bundled_models()[MODELS[language]], lines=LineOptions(slips=True)).load().reader
 
 
 def forget(reader: LineReader) -> None:
@@ -62,7 +62,7 @@ def test_a_line_is_read_alike_whatever_was_read_before(language: str) -> None:
 
 MODEL = model_text([(sentence, sentence) for sentence in SENTENCES] * 30)
 READER = LineReader(
-    LineConfig(slips=True), copies_placeholders=True, rewriter=Rewriter.from_model(MODEL), languages=("eng", "deu")
+    LineOptions(slips=True), copies_placeholders=True, rewriter=Rewriter.from_model(MODEL), languages=("eng", "deu")
 )
 LINES = st.lists(st.sampled_from(PARTS), min_size=1, max_size=4).map(" ".join)
 
@@ -91,14 +91,14 @@ def make_translator() -> ScriptedTranslator:
     translator.profile = CorpusProfile.parse(build_profile(PAIRS).encode())
     model = ModelText(translator.profile.source, translator.profile.target, ("eng", "deu"), lowercase=False)
     translator.reader = LineReader(
-        LineConfig(slips=True), copies_placeholders=True, rewriter=Rewriter.from_model(model), languages=("eng", "deu")
+        LineOptions(slips=True), copies_placeholders=True, rewriter=Rewriter.from_model(model), languages=("eng", "deu")
     )
     return translator
 
 
 def translate(translator: ScriptedTranslator, lines: list[str]) -> list[tuple[object, ...]]:
     """Returns all that is told of the translation of each line."""
-    translations = translator.translate(lines, TranslateOptions(GREEDY, repair=RepairConfig(), checks=CheckConfig()))
+    translations = translator.translate(lines, TranslateOptions(GREEDY, repair=RepairOptions(), checks=CheckOptions()))
     return [(each.text, each.placed, *each._replace(hypotheses=())) for each in translations]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nmt_cli.evaluation.analysis.explain import explain_metrics
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import METRICS
 
 # The example of sacreBLEU's README and of its test/test_bleu.py (`_hyps`, `_refs`), two references a sentence.
@@ -61,7 +61,7 @@ LIKES, ENJOYS = "She likes to read books on AI", "She enjoys reading books about
 
 def test_the_textbook_s_bleu_2_with_a_smoothed_precision() -> None:
     """p1 = 3/7; p2 = 0, smoothed to 0.01; no brevity penalty: BLEU-2 = sqrt(3/7 x 0.01) = 0.065."""
-    score = METRICS["bleu2"]([LIKES], [[ENJOYS]], ScoreConfig(smooth="epsilon:0.01"))
+    score = METRICS["bleu2"]([LIKES], [[ENJOYS]], ScoreOptions(smooth="epsilon:0.01"))
     assert score.value / 100 == pytest.approx((3 / 7 * 0.01) ** 0.5)
     assert int(score.value * 10) / 1000 == 0.065
     assert "smooth:epsilon[0.01]" in score.signature
@@ -75,10 +75,10 @@ def test_the_textbook_s_rouge_l() -> None:
 
 
 def test_the_textbook_s_derivations_are_shown_number_by_number() -> None:
-    lines = "\n".join(explain_metrics(["bleu2", "rougeL"], LIKES, ENJOYS, ScoreConfig(smooth="epsilon:0.01")))
+    lines = "\n".join(explain_metrics(["bleu2", "rougeL"], LIKES, ENJOYS, ScoreOptions(smooth="epsilon:0.01")))
     assert "p1 = 3/7 = 0.4286" in lines and "p2 = 0/6 = 0.0000   smoothed (epsilon:0.01) to 0.0100" in lines
     assert "BP = 1.0000" in lines and "(0.4286 x 0.0100)^(1/2) = 0.0655" in lines
-    lines = "\n".join(explain_metrics(["rougeL"], ANIMAL, FOX, ScoreConfig()))
+    lines = "\n".join(explain_metrics(["rougeL"], ANIMAL, FOX, ScoreOptions()))
     assert "LCS = 7: the quick brown over the lazy dog" in lines
     assert "7/10 = 0.7000" in lines and "7/9 = 0.7778" in lines and "= 0.7368" in lines
 

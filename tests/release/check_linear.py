@@ -22,13 +22,13 @@ import numpy as np
 
 from nmt_cli.api.translator import translate_file
 from nmt_cli.arrays.types import END
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.runtime.installed_models import find_model
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.sources.source import SourceRow
 from nmt_cli.text.tags import SentenceContext
-from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, LineOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.search import CountReporter, Network, PieceTranslations
@@ -79,7 +79,7 @@ class CopyingNetwork(Network):
     def search(
         self,
         texts: Mapping[TextId, str],
-        config: SearchConfig,
+        config: SearchOptions,
         progress: CountReporter | None = None,
         contexts: Mapping[TextId, SentenceContext] | None = None,
     ) -> PieceTranslations:
@@ -100,14 +100,14 @@ def make_runs(translator: Translator, formats: Sequence[str], folder: Path) -> I
 
     def translate(lines: Sequence[str]) -> list[Translation]:
         return translator.translate(
-            lines, TranslateOptions(SearchConfig(beam_size=1), repair=RepairConfig(), checks=CheckConfig())
+            lines, TranslateOptions(SearchOptions(beam_size=1), repair=RepairOptions(), checks=CheckOptions())
         )
 
     def translate_document(name: str, text: str) -> None:
         source = folder / f"source.{name}"
         content = WRITERS.get(name, str)(text)
         source.write_bytes(content if isinstance(content, bytes) else content.encode())
-        config = DocumentConfig(format=name)
+        config = DocumentOptions(format=name)
         translate_file(lambda block: translate(block.texts), source, folder / "target", config, translator.languages)
 
     for name in formats:
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--formats", default="line,md,html", help="line, or names of formats")
     parser.add_argument("--find", default="", help="pattern of the atoms to try")
     options = parser.parse_args()
-    translator = TranslationRequest(find_model(options.model), lines=LineConfig(slips=True), threads=1).load()
+    translator = TranslationRequest(find_model(options.model), lines=LineOptions(slips=True), threads=1).load()
     translator.network = CopyingNetwork(*translator.network)
     names, slow = options.formats.split(","), 0
     atoms = [atom for atom in ATOMS if re.search(options.find, atom)]

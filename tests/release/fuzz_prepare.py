@@ -23,7 +23,7 @@ from random import Random
 
 import zstandard
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.prepare import format_html, format_json
 from nmt_cli.corpus.steps.reading import CorpusInputs, read_pairs
 from nmt_cli.corpus.steps.run_checks import run_checks
@@ -196,7 +196,7 @@ def prepare(path: Path, generator: Random) -> str:
     """Reads and checks a file; returns "pairs" or the name of our error. Raises anything else if that is wrong."""
     suffix = path.suffix[1:]
     columns = [None, None, "1", "a"] if suffix in TABLES else [None]
-    config = PrepareConfig(encoding=generator.choice(ENCODINGS), source_column=generator.choice(columns))
+    config = PrepareOptions(encoding=generator.choice(ENCODINGS), source_column=generator.choice(columns))
     other = path.with_name(f"other.{suffix}") if suffix in PAIRED else None
     if other:
         other.write_bytes(GOOD[suffix])

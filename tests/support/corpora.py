@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import Finding
 from nmt_cli.corpus.pairs import Pairs
@@ -33,23 +33,23 @@ def toy_pairs(number: int) -> list[tuple[str, str]]:
 
 
 def prepare_pairs(directory: Path, pairs: list[tuple[str, str]], **options: object) -> PreparedCorpus:
-    """Prepares English-German pairs with the options of `PrepareConfig`. Returns the corpus in `directory`/prepared."""
+    """Prepares English-German pairs with these options of `prepare`. Returns the corpus in `directory`/prepared."""
     table = write_tsv(directory / "en-de.tsv", pairs)
-    prepare(table, directory / "prepared", PrepareConfig(**options))  # type: ignore[arg-type]
+    prepare(table, directory / "prepared", PrepareOptions(**options))  # type: ignore[arg-type]
     return PreparedCorpus.load(directory / "prepared")
 
 
 def prepare_tagged(directory: Path, **options: object) -> PreparedCorpus:
     """Prepares English with German (300 pairs) and with Dutch (200 of the interface), 100 sentences of which are both.
 
-    Returns the corpus in `directory`/prepared; the options are those of `PrepareConfig`.
+    Returns the corpus in `directory`/prepared; the options are those of `PrepareOptions`.
     """
     german, dutch = toy_pairs(300), [(source, target.replace("Der", "De")) for source, target in toy_pairs(400)[200:]]
     files = [
         CorpusFile(write_tsv(directory / "en-de.tsv", german), tags=parse_tag_list("to:de")),
         CorpusFile(write_tsv(directory / "en-nl.tsv", dutch), tags=parse_tag_list("to:nl ui")),
     ]
-    prepare(files, directory / "prepared", PrepareConfig(**options))  # type: ignore[arg-type]
+    prepare(files, directory / "prepared", PrepareOptions(**options))  # type: ignore[arg-type]
     return PreparedCorpus.load(directory / "prepared")
 
 
@@ -76,9 +76,9 @@ def examine_rows(rows: list[tuple[str, str]], **options: object) -> Pairs:
     return pairs
 
 
-def check_rows(rows: list[tuple[str, str]], config: PrepareConfig | None = None) -> dict[str, Finding]:
+def check_rows(rows: list[tuple[str, str]], config: PrepareOptions | None = None) -> dict[str, Finding]:
     """Runs all checks on pairs without files. Returns the findings by check."""
-    config = config or PrepareConfig()
+    config = config or PrepareOptions()
     pairs = examine_rows(rows, keep=config.keep)
     return {finding.check: finding for finding in run_checks(pairs, config, lambda done: None)}
 
@@ -113,5 +113,5 @@ def prepare_paged(directory: Path, pages: int = 60, **options: object) -> Prepar
     """Prepares `paged_pairs` with context, in words. Returns the corpus in `directory`/prepared."""
     table = write_tsv(directory / "en-de.tsv", [("source", "target", "page"), *paged_pairs(pages)])
     defaults = {"context": 1, "context_share": 0.5, "group_column": ("page",), "tokenizer": "word"}
-    prepare(table, directory / "prepared", PrepareConfig(**{**defaults, **options}))  # type: ignore[arg-type]
+    prepare(table, directory / "prepared", PrepareOptions(**{**defaults, **options}))  # type: ignore[arg-type]
     return PreparedCorpus.load(directory / "prepared")

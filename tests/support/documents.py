@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from nmt_cli.documents import open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource
 from nmt_cli.text.normalise import drop_invisible
 from nmt_cli.translation.placement.alignment import find_word_ranges
@@ -46,7 +46,7 @@ def echo(text: str, first: str = FIRST, last: str = LAST) -> Translation:
 
 def open_bytes(name: str, data: bytes, language: str = "de", **options: object) -> Document:
     """A document of a format, from bytes, for a model that translates English."""
-    config = DocumentConfig(**options)  # type: ignore[arg-type]
+    config = DocumentOptions(**options)  # type: ignore[arg-type]
     source = DocumentSource(io.BytesIO(data), f"x.{name}", config, language, True, "eng")
     return open_document(name, source)
 

@@ -11,7 +11,7 @@ from typing import Any, get_origin, get_type_hints
 
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.runtime.model_directory import FORMAT, ModelCard
-from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.lines import Line
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
@@ -34,7 +34,7 @@ class FakeTranslator:
         self.card = card or make_card()
         self.rule = rule
         self.seconds_per_line = seconds_per_line
-        self.reader = LineReader(LineConfig(), copies_placeholders=False, glossary=None)
+        self.reader = LineReader(LineOptions(), copies_placeholders=False, glossary=None)
         self.batches: list[list[str]] = []  # the lines of each call
         self.configs: list[Any] = []
         self.memories: list[Any] = []

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from shutil import copyfile
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.model.config import Architecture, ModelConfig, Vocabularies
@@ -61,7 +61,7 @@ def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
 def prepare_toy(directory: Path, count: int = 600, **options: object) -> PreparedCorpus:
     """A prepared toy corpus in `directory`/prepared."""
     corpus = write_pairs(directory / "toy.tsv", toy_pairs(count))
-    config = PrepareConfig(**{"vocab_size": 330, **options})
+    config = PrepareOptions(**{"vocab_size": 330, **options})
     prepare(corpus, directory / "prepared", config)
     return PreparedCorpus.load(directory / "prepared")
 

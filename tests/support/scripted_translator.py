@@ -7,19 +7,19 @@ from math import inf
 
 import numpy as np
 
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
-from nmt_cli.translation.config import RepairConfig, TranslateOptions
+from nmt_cli.translation.config import RepairOptions, TranslateOptions
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.search import CountReporter, Network, PieceTranslations
 from nmt_cli.translation.translator import Translator
 from support.adversary import Adversary
 
-GREEDY = SearchConfig(beam_size=1)
+GREEDY = SearchOptions(beam_size=1)
 SENTENCES = [
     "we have 3 cats and 4 dogs.",
     "they came in 1972 with 12 of 345 boxes.",
@@ -37,7 +37,7 @@ class ScriptedNetwork(Network):
     def search(
         self,
         texts: Mapping[TextId, str],
-        config: SearchConfig,
+        config: SearchOptions,
         progress: CountReporter | None = None,
         contexts: object = (),
     ) -> PieceTranslations:
@@ -68,7 +68,7 @@ class ScriptedTranslator(Translator):
         self.rule, self.price = rule, price
         self.given: list[str] = []
 
-    def judge(self, source: str, hypothesis: Hypothesis, config: SearchConfig) -> None:
+    def judge(self, source: str, hypothesis: Hypothesis, config: SearchOptions) -> None:
         """Finds no faults."""
 
     def make_translation(self, line: str) -> Translation:
@@ -82,7 +82,7 @@ class ScriptedTranslator(Translator):
         return Translation(line, source, (hypothesis,), frozenset())
 
 
-def repair_line(translator: Translator, line: str, config: SearchConfig = GREEDY) -> Translation:
+def repair_line(translator: Translator, line: str, config: SearchOptions = GREEDY) -> Translation:
     """Returns the translation of a line, repaired as by default."""
-    (translation,) = translator.translate([line], TranslateOptions(config, repair=RepairConfig()))
+    (translation,) = translator.translate([line], TranslateOptions(config, repair=RepairOptions()))
     return translation

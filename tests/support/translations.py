@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from nmt_cli.documents import open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.result import Hypothesis, Translation
@@ -56,7 +56,7 @@ def converted(
     name: str, text: str, rule: Rule = louder, *, split_sentences: bool = True, **options: object
 ) -> tuple[str, dict[str, int]]:
     """A document of a format with every text in it translated by a rule, and what was noted."""
-    source = DocumentSource(io.BytesIO(text.encode()), f"x.{name}", DocumentConfig(**options), "de", split_sentences)
+    source = DocumentSource(io.BytesIO(text.encode()), f"x.{name}", DocumentOptions(**options), "de", split_sentences)
     document = open_document(name, source)
     units = document.read_units()
     written = [unit.write([rule(one) for one in unit.texts]) for unit in units]

@@ -25,14 +25,14 @@ from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_places
 from nmt_cli.carrying.prose_marks import EMPHASIS
 from nmt_cli.carrying.spans import NO_CONTEXT, Context, Span, SpanKind, cover_spans
 from nmt_cli.text.profile import TextProfile
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.segmentation.insets import Inset, find_bracketed, find_speech
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, join_segments
 from support.rewriting import model_text
 
 CASES = Path(__file__).parents[1] / "cases"
-READER = LineReader(LineConfig(), copies_placeholders=True)
+READER = LineReader(LineOptions(), copies_placeholders=True)
 FREQUENT = [("We live in Austria.", "Wir leben hier.")] * RARE_PLACE_COUNT
 
 Languages = tuple[str, str]

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nmt_cli.cli.app import app
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.options import TrainOptions
 
@@ -103,6 +103,6 @@ def test_luongs_network_is_the_published_one() -> None:
 
 
 def test_the_words_of_tensorflow_in_action_stand_ten_times_or_more() -> None:
-    config = PrepareConfig(**table(FOLDER / "tf-in-action-12.toml", "prepare"))
+    config = PrepareOptions(**table(FOLDER / "tf-in-action-12.toml", "prepare"))
     assert (config.tokenizer, config.min_count, config.separate_vocabularies) == ("word", 10, True)
     assert table(FOLDER / "tf-in-action-11.toml", "prepare") == table(FOLDER / "tf-in-action-12.toml", "prepare")

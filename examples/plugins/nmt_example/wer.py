@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score, check_pairing, make_ratio_statistics
 
 
-def compute_word_error_rate(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
+def compute_word_error_rate(hypotheses: Hypotheses, references: References, config: ScoreOptions = DEFAULT, /) -> Score:
     """Computes the rate against the nearest reference of each sentence."""
     check_pairing(hypotheses, references)
     edits, lengths = [], []

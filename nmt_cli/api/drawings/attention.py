@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.api.drawings.config import TERMINAL, DrawingConfig
+from nmt_cli.api.drawings.config import TERMINAL, DrawingOptions
 from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest, check_outputs
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
@@ -18,7 +18,7 @@ from nmt_cli.evaluation.texts import read_sentences
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import SourceCuts, describe_limits
 from nmt_cli.visuals.canvas import PAGES
@@ -27,7 +27,7 @@ from nmt_cli.visuals.labels import LabelledAttention, label_attention
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
-    from nmt_cli.search.config import SearchConfig
+    from nmt_cli.search.config import SearchOptions
     from nmt_cli.translation.result import Translation
     from nmt_cli.translation.translator import Translator
 
@@ -47,7 +47,7 @@ class AttentiveTranslation(NamedTuple):
 class AttentionView(NamedTuple):
     """The translations of each sentence, by one model or by several."""
 
-    config: DrawingConfig
+    config: DrawingOptions
     sentences: Sequence[Sequence[AttentiveTranslation]]
     are_pictures: bool  # rather than texts, what was translated
 
@@ -151,7 +151,7 @@ def draw_over_picture(matrix: LabelledAttention, path: Path) -> str:
 
 
 # How a line is read where every head is drawn: at once, with nothing between the text and its subwords.
-WHOLE_LINES = LineConfig(split_sentences=False, protect=False, fold=False, max_words=1000)
+WHOLE_LINES = LineOptions(split_sentences=False, protect=False, fold=False, max_words=1000)
 
 
 def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
@@ -219,7 +219,7 @@ def complete_request(request: DrawingRequest) -> DrawingRequest:
 def open_attentive(request: DrawingRequest, model: Path) -> Translator:
     """Opens a model. Raises OptionError for one without attention, and for one of several that reads pictures."""
     # As in `nmt translate`, the network reads a line sentence by sentence; but a given target translates all of it.
-    reading = WHOLE_LINES if request.config.heads else LineConfig(split_sentences=not request.config.target)
+    reading = WHOLE_LINES if request.config.heads else LineOptions(split_sentences=not request.config.target)
     translator = open_translator(TranslationRequest(model, lines=reading))
     if translator.card.network.get("attention") == "none":
         raise OptionError(
@@ -283,7 +283,7 @@ def measure_all_heads(
     return weights
 
 
-def translate_sentences(request: DrawingRequest, translator: Translator, search: SearchConfig) -> list[Translation]:
+def translate_sentences(request: DrawingRequest, translator: Translator, search: SearchOptions) -> list[Translation]:
     """Returns the best translations, or the given ones under the model."""
     if request.config.target:
         from nmt_cli.translation.forced import FORCING, force_translations

@@ -10,7 +10,7 @@ TERMINAL = Path("-")  # the output that is text, for a terminal
 SUBJECTS = ("beam", "curves", "corpus", "network", "nearest")  # the options that draw something else than attention
 
 
-class DrawingConfig(Settings, panel="Pictures"):
+class DrawingOptions(Settings, panel="Pictures"):
     """What is drawn, and how."""
 
     target: tuple[str, ...] = setting((), "Show the attention of this translation; one per sentence.", harmless=True)

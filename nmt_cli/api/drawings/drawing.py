@@ -9,12 +9,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.api.drawings.config import TERMINAL, DrawingConfig
+from nmt_cli.api.drawings.config import TERMINAL, DrawingOptions
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import OptionError
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.wrapping import escape_line
-from nmt_cli.translation.config import TagConfig
+from nmt_cli.translation.config import TagOptions
 from nmt_cli.visuals.canvas import PAGES, SUFFIXES, check_suffix
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ class DrawingRequest:
 
     models: tuple[Path, ...]  # one; several for their curves or their attention
     corpora: tuple[Path, ...]  # one; several for their charts
-    config: DrawingConfig
-    search: SearchConfig
-    tags: TagConfig = field(default_factory=TagConfig)
+    config: DrawingOptions
+    search: SearchOptions
+    tags: TagOptions = field(default_factory=TagOptions)
     sentences: tuple[str, ...] = ()
     outputs: tuple[Path, ...] = ()  # none, or TERMINAL: as text
 
@@ -49,7 +49,7 @@ class DrawingRequest:
         tail = count_common([path[::-1] for path in paths], most - head)
         return [str(Path(*path[head : len(path) - tail])) for path in paths]
 
-    def search_behind_tags(self, card: ModelCard, model: Path) -> SearchConfig:
+    def search_behind_tags(self, card: ModelCard, model: Path) -> SearchOptions:
         """Returns the search behind the tags that are asked for. Raises OptionError for one that a model lacks."""
         from nmt_cli.translation.known_tags import find_tags  # SentencePiece, which `nmt --help` lacks
 

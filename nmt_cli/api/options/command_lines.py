@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.api.options.refusals import ExplicitOptions
-from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
+from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareOptions, is_size
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import Settings, name_option, option_fields
 from nmt_cli.training.options import FIRST_RUN, TrainOptions
@@ -59,7 +59,7 @@ class CommandLine:
         return replace(self, arguments=(*self.arguments, name))
 
 
-def describe_prepare(inputs: Sequence[str], config: PrepareConfig, data: Path) -> CommandLine:
+def describe_prepare(inputs: Sequence[str], config: PrepareOptions, data: Path) -> CommandLine:
     """Returns the command that prepared a corpus, with inputs and options as typed."""
     return join_prepare(inputs, config.to_mapping(), data)
 
@@ -91,7 +91,7 @@ def join_prepare(inputs: Sequence[str], options: Mapping[str, Any], data: Path) 
 def list_prepare_options(options: Mapping[str, Any]) -> list[TypedOption]:
     """Returns the set options, as typed."""
     typed: list[TypedOption] = []
-    for field in option_fields(PrepareConfig):
+    for field in option_fields(PrepareOptions):
         value = options.get(field.name, field.default)
         if value not in (field.default, list(field.default) if isinstance(field.default, tuple) else None, False):
             typed += list_values(f"--{name_option(field)}", value)

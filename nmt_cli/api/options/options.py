@@ -22,10 +22,10 @@ from nmt_cli.api.options.refusals import (
     refuse_combinations,
 )
 from nmt_cli.errors import OptionError, convert_import_error, convert_os_error
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.settings import Settings, reject_unknown
 from nmt_cli.text.normalise import normalise
-from nmt_cli.translation.config import CheckConfig, ContextConfig, RepairConfig, TagConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, ContextOptions, RepairOptions, TagOptions, TranslateOptions
 
 # The spelling of options in errors of the Python interface: `beam_size=9` for `--beam-size 9`.
 #
@@ -174,7 +174,7 @@ def convert_value(value: Any) -> Any:
 # The options of a search, as the Python interface takes them.
 
 
-OF_SEARCH = (SearchConfig, SamplingConfig, RepairConfig, CheckConfig, TagConfig, ContextConfig)
+OF_SEARCH = (SearchOptions, SamplingOptions, RepairOptions, CheckOptions, TagOptions, ContextOptions)
 TAG = "tag"  # an option that may be given as one text or several
 PREFIX = "prefix"  # an option of the command that is no field with a help text
 

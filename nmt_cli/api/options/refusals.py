@@ -10,16 +10,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from nmt_cli.api.drawings.config import SUBJECTS, TERMINAL, DrawingConfig
-from nmt_cli.api.serve_config import ServeConfig
-from nmt_cli.api.translating.line_layout import LayoutConfig
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.api.drawings.config import SUBJECTS, TERMINAL, DrawingOptions
+from nmt_cli.api.serve_config import ServeOptions
+from nmt_cli.api.translating.line_layout import LayoutOptions
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.settings import Settings, name_option, option_fields
-from nmt_cli.translation.config import ContextConfig, LineConfig, MemoryConfig, RepairConfig, TagConfig
-from nmt_cli.workers.choice import ExecutorConfig
+from nmt_cli.translation.config import ContextOptions, LineOptions, MemoryOptions, RepairOptions, TagOptions
+from nmt_cli.workers.choice import ExecutorOptions
 
 # A row of the table of refusals, and the values that it inspects.
 
@@ -187,7 +187,7 @@ def compares_nothing(values: SettingValues) -> bool:
     return values.attention is not None and not ATTENTIONS[values.attention].has_comparison_width
 
 
-OF_SEARCH = list_names(SearchConfig)
+OF_SEARCH = list_names(SearchOptions)
 FOR_TEXT = "leave it out with {source_type}"
 PREPARE = (
     require({"source_file"}, "target_file", "give both, or a file of pairs"),
@@ -242,15 +242,15 @@ SEARCHED = {
     "n_best",
     "prefix",
     "rerank",
-    *list_names(SearchConfig, SamplingConfig, RepairConfig, LineConfig, MemoryConfig),
+    *list_names(SearchOptions, SamplingOptions, RepairOptions, LineOptions, MemoryOptions),
 }
 NOT_SERVED = {
     *("files", "output", "force", "resume", "n_best", "prefix", "score", "strict", "report", "check_with"),
-    *list_names(LayoutConfig, DocumentConfig, ExecutorConfig, TagConfig, ContextConfig),
+    *list_names(LayoutOptions, DocumentOptions, ExecutorOptions, TagOptions, ContextOptions),
 }
 TRANSLATE = (
     STARTS_OVER,
-    require(list_names(ServeConfig) - {"serve"}, "serve", "add --serve 5000, or leave it out"),
+    require(list_names(ServeOptions) - {"serve"}, "serve", "add --serve 5000, or leave it out"),
     exclude(NOT_SERVED, "serve", "leave it out: requests bring their texts"),
     exclude(
         SEARCHED - {"max_source_length", "protect"}, "score", "leave it out: the translation is read, not searched for"
@@ -264,7 +264,7 @@ TRANSLATE = (
         "{n_best} needs a --beam-size of at least {n_best}",
         "add --beam-size {n_best}",
     ),
-    require(list_names(SamplingConfig) - {"sample"}, "sample", "add --sample, or leave it out"),
+    require(list_names(SamplingOptions) - {"sample"}, "sample", "add --sample, or leave it out"),
     require({"on_low_confidence"}, "min_confidence", "set the threshold: --min-confidence 0.8"),
     Refusal(
         {"strict", "report", "confidence", "min_confidence", "qa_column", "check_with"},
@@ -297,7 +297,7 @@ MODEL = (
         "leave it out, or name another --model",
     ),
     Refusal(
-        {"alignments", "replace_unknown", "tm", "check_with", *list_names(LineConfig)},
+        {"alignments", "replace_unknown", "tm", "check_with", *list_names(LineOptions)},
         lambda v: not v.card.side.is_text,
         "applies to text, and this model reads pictures",
         "leave it out",
@@ -312,7 +312,7 @@ MODEL = (
 EVALUATE = (
     exclude({"as_json"}, "explain", "leave it out"),
     Refusal(
-        {"model", "precision", "rerank", *OF_SEARCH, *list_names(TagConfig, ContextConfig)},
+        {"model", "precision", "rerank", *OF_SEARCH, *list_names(TagOptions, ContextOptions)},
         lambda v: v.hypothesis and not any(path.is_dir() for path in v.against or ()),
         "cannot be combined with --hypothesis, which is translated already",
         "leave it out",
@@ -338,7 +338,7 @@ EVALUATE = (
         "--source FILE is translated first, --hypothesis FILE is scored as it is",
     ),
     Refusal(
-        list_names(TagConfig),
+        list_names(TagOptions),
         lambda v: not v.reference,
         "is for sentences of files, and a split asks for the tags of each pair",
         "leave it out: each tag has a row; or name files with --source and --reference",
@@ -357,8 +357,8 @@ EVALUATE = (
         "add it",
     ),
 )
-OF_ATTENTION = list_names(DrawingConfig) - {*SUBJECTS}
-OF_TRANSLATIONS = OF_SEARCH | list_names(TagConfig)
+OF_ATTENTION = list_names(DrawingOptions) - {*SUBJECTS}
+OF_TRANSLATIONS = OF_SEARCH | list_names(TagOptions)
 NOT_DRAWN = {  # what is meaningless where something other than attention is drawn
     "beam": OF_ATTENTION | {"curves", "corpus", "network", "nearest"},
     "curves": OF_ATTENTION | OF_TRANSLATIONS | {"sentences", "corpus", "network", "nearest"},

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.api.translating.outputs import require_name
 from nmt_cli.documents import TABLES, UNMARKED, check_options, find_format, fit_options, open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import require_file
@@ -57,7 +57,7 @@ class FolderContent(NamedTuple):
         return f"{len(self.skipped):,} of {total} neither translated nor copied: {', '.join(shown)}{more}"
 
 
-def list_files(inputs: Sequence[Path], output: str | None, config: DocumentConfig) -> FolderContent:
+def list_files(inputs: Sequence[Path], output: str | None, config: DocumentOptions) -> FolderContent:
     """Returns the files that are named, and those below the folders that are.
 
     Hidden files, links to files elsewhere and the folder `output` are left out. Raises NotFoundError for a folder
@@ -102,7 +102,7 @@ def is_same_place(path: Path, other: Path | None) -> bool:
     return other is not None and other.exists() and path.samefile(other)
 
 
-def find_reason_to_skip(path: Path, config: DocumentConfig) -> str | None:
+def find_reason_to_skip(path: Path, config: DocumentOptions) -> str | None:
     """Returns what a file is that is not translated, empty if it is of no known kind; None for one to translate."""
     format = recognise_format(path, read_head(path))
     if config.format is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ESCAPES = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}  # ends of lines that JSON allows in a text
 
 
-class LayoutConfig(Settings, panel="Output"):
+class LayoutOptions(Settings, panel="Output"):
     """What is written beside the translation."""
 
     scores: bool = setting(

@@ -20,7 +20,7 @@ from nmt_cli.translation.result import SourceCuts, describe_limits
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.checks.table import CheckRow
-    from nmt_cli.translation.config import CheckConfig
+    from nmt_cli.translation.config import CheckOptions
     from nmt_cli.translation.repair.faults import Fault
     from nmt_cli.translation.result import CheckKind, Placed, Translation
     from nmt_cli.visuals.qa_report import QaReport
@@ -315,7 +315,7 @@ def shorten_remarks(remarks: list[Remark], most: int) -> list[Remark]:
 
 
 def open_qa_report(
-    checks: CheckConfig, what: str, card: ModelCard, thing: str, settings_from: Mapping[str, str]
+    checks: CheckOptions, what: str, card: ModelCard, thing: str, settings_from: Mapping[str, str]
 ) -> QaReport | None:
     """Returns an empty report of texts that fail a check; None unless requested. `what` names the input."""
     if checks.report is None:

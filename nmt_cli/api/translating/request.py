@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.api.options.refusals import ExplicitOptions
-from nmt_cli.api.translating.line_layout import LayoutConfig
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.api.translating.line_layout import LayoutOptions
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import OptionError
 from nmt_cli.formats import TEXT, find_by_name
 from nmt_cli.settings import Settings, option_fields
-from nmt_cli.translation.config import CheckConfig, ContextConfig, MemoryConfig
+from nmt_cli.translation.config import CheckOptions, ContextOptions, MemoryOptions
 from nmt_cli.translation.request import TranslationRequest
-from nmt_cli.workers.choice import ExecutorConfig
+from nmt_cli.workers.choice import ExecutorOptions
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -30,11 +30,11 @@ class TranslateCommand(NamedTuple):
 
     request: TranslationRequest
     models: tuple[Path, ...]  # several to be served; the request names the first
-    memories: MemoryConfig
-    before: ContextConfig
-    layout: LayoutConfig
-    document: DocumentConfig
-    processes: ExecutorConfig
+    memories: MemoryOptions
+    before: ContextOptions
+    layout: LayoutOptions
+    document: DocumentOptions
+    processes: ExecutorOptions
     explicit: ExplicitOptions
     are_models_named: bool = False  # explicitly
     files: tuple[Path, ...] = ()  # none: standard input
@@ -49,8 +49,8 @@ class TranslateCommand(NamedTuple):
             raise OptionError("several --model need --serve, which chooses by language", hint=hint)
 
     @property
-    def checks(self) -> CheckConfig:
-        return self.request.options.checks or CheckConfig()
+    def checks(self) -> CheckOptions:
+        return self.request.options.checks or CheckOptions()
 
     @property
     def settings(self) -> tuple[Settings, ...]:
@@ -72,10 +72,10 @@ class TranslateCommand(NamedTuple):
     def is_for_lines(self) -> bool:
         """Whether no set option concerns documents or large input, for which a terminal is read like a pipe."""
         explicit = self.explicit
-        return not (explicit.select_fields(DocumentConfig) - {"errors"} or explicit.select_fields(ExecutorConfig))
+        return not (explicit.select_fields(DocumentOptions) - {"errors"} or explicit.select_fields(ExecutorOptions))
 
     @property
-    def complete_document(self) -> DocumentConfig:
+    def complete_document(self) -> DocumentOptions:
         """The document settings; with `score`, the pairs in a .tsv are lines, too."""
         form = self.document.format or ("text" if self.request.score else None)
         return replace(self.document, format=form, confidence=self.checks.confidence)
@@ -110,7 +110,7 @@ def has_form(path: Path) -> bool:
 class LineWriter(NamedTuple):
     """Formats translations as plain text."""
 
-    layout: LayoutConfig
+    layout: LayoutOptions
     n_best: int
     indent: str
 
@@ -128,4 +128,4 @@ class LineWriter(NamedTuple):
     @property
     def is_bare(self) -> bool:
         """Whether only the translation is written."""
-        return self.n_best == 1 and replace(self.layout, confidence=False) == LayoutConfig()
+        return self.n_best == 1 and replace(self.layout, confidence=False) == LayoutOptions()

@@ -22,7 +22,7 @@ from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.request import TranslationRequest
-from nmt_cli.workers.choice import ExecutorConfig, open_executor
+from nmt_cli.workers.choice import ExecutorOptions, open_executor
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.command_lines import CommandLine
@@ -83,7 +83,7 @@ class ResumableJob:
         return f"{done} translated; go on with: {describe_command(self.command)} --resume"
 
     @contextmanager
-    def open_executor(self, request: TranslationRequest, processes: ExecutorConfig) -> Iterator[TranslationExecutor]:
+    def open_executor(self, request: TranslationRequest, processes: ExecutorOptions) -> Iterator[TranslationExecutor]:
         """Yields who translates, and keeps finished blocks in the journal. Raises what `choice.open_executor` does."""
         if self.journal is None:
             with open_executor(request, processes) as executor:

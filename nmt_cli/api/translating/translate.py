@@ -25,7 +25,7 @@ from nmt_cli.api.translating.inputs import (
     list_files,
     require_folder_for_output,
 )
-from nmt_cli.api.translating.line_layout import LayoutConfig
+from nmt_cli.api.translating.line_layout import LayoutOptions
 from nmt_cli.api.translating.outputs import BatchUnits, FileSummaries, OutputFiles, name_outputs, track_locations
 from nmt_cli.api.translating.report import TranslationReport, open_qa_report
 from nmt_cli.api.translating.request import LineWriter, TranslateCommand
@@ -45,7 +45,7 @@ from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.text.tags import TagSet
-    from nmt_cli.translation.config import CheckConfig
+    from nmt_cli.translation.config import CheckOptions
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
 READ_AHEAD = 1024  # lines translated together: enough for batches of similar length, few enough to wait for
@@ -178,7 +178,7 @@ def open_memory(
         return None
     from nmt_cli.api.open_model import load_memory  # readers of many formats, which few runs need
 
-    memory = load_memory(names, card.languages, links_words=writer.layout != LayoutConfig()).choose_register(tags)
+    memory = load_memory(names, card.languages, links_words=writer.layout != LayoutOptions()).choose_register(tags)
     console.say_detail(f"{', '.join(names)}: {format_count(len(memory), 'text')} with a translation")
     return memory
 
@@ -226,7 +226,7 @@ def open_report(
     )
 
 
-def find_threshold(checks: CheckConfig, card: ModelCard) -> float | None:
+def find_threshold(checks: CheckOptions, card: ModelCard) -> float | None:
     """Returns the confidence below which a file or chapter needs a look; None for a model without confidence."""
     if checks.min_confidence is not None:
         return checks.min_confidence

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nmt_cli.arrays.types import BoolArray
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import Action
 from nmt_cli.corpus.pairs import Pairs
 
@@ -62,5 +62,5 @@ class CorpusCheck(Check):
     crosses_languages: ClassVar[bool] = False  # whether pairs of other languages count, too
 
     @abstractmethod
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         """Returns the `candidates` (N,) that have the problem."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from nmt_cli.arrays.scratch import count_numbers, find_float_median, iterate_blocks, judge_blocks
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
 from nmt_cli.languages.identifier import has_identifier, load_identifier
 
@@ -136,7 +136,7 @@ class LanguageCheck(CorpusCheck):
         evidence: tuple[Evidence, Evidence] | None = pairs.shared_results[name]
         return evidence
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         evidence = self.share_evidence(pairs, candidates)
         if evidence is None:
             return CheckResult(np.zeros(len(pairs), dtype=np.bool_))
@@ -256,7 +256,7 @@ class OtherFile(CorpusCheck):
     action = "reported"
     covers_every_role = True
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         """Finds the files that are unlike the largest one, and unlike all that are like it, on one side."""
         rows, notes = np.zeros(len(pairs), dtype=np.bool_), []
         numbers = pairs.facts.input_numbers
@@ -379,7 +379,7 @@ class Script(CorpusCheck):
     name = "script"
     problem = "one side is in a script that is rare in its column"
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         rows = np.zeros(len(pairs), dtype=np.bool_)
         notes = []
         for side in ("source", "target"):

@@ -10,7 +10,7 @@ import numpy as np
 from nmt_cli.arrays.shifts import find_shifts
 from nmt_cli.arrays.types import BoolArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.pairs import Pairs
 
 
@@ -19,7 +19,7 @@ class Shifted(CorpusCheck):
     problem = "lines shifted: source and target do not belong together"
     crosses_languages = True  # each input is a group of its own
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         facts, is_shifted, notes = pairs.facts, np.zeros(len(pairs), dtype=np.bool_), []
         for number, name in enumerate(pairs.input_names):
             of_input = np.array(number, facts.input_numbers.dtype)

@@ -22,7 +22,7 @@ from nmt_cli.arrays.scratch import (
 )
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck, PairCheck, TextCheck
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.pairs import PairFacts, Pairs, Side
 from nmt_cli.languages.rules import has_rules
 from nmt_cli.text.characters import QUOTES, THIN_BLANKS
@@ -235,7 +235,7 @@ class SourceWords(PairCheck):
 class ApostropheCheck(CorpusCheck):
     """Reports what `unify_apostrophes` noted before all checks, since repetitions should be found after it mends."""
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         rows: BoolArray = pairs.shared_results.get(self.name, np.zeros(len(pairs), np.bool_))
         return CheckResult(rows & candidates, pairs.shared_results.get(f"{self.name} note", ""))
 
@@ -262,7 +262,7 @@ TAG_KINDS = TagPurpose.SOURCE, TagPurpose.TARGET
 OVERWHELMING = 0.8  # share of one of them, from which the others are slips
 
 
-def unify_apostrophes(pairs: Pairs, languages: tuple[str, str], config: PrepareConfig) -> None:
+def unify_apostrophes(pairs: Pairs, languages: tuple[str, str], config: PrepareOptions) -> None:
     """Writes all apostrophes of a side as the one that it has most, where that is overwhelming, and notes the rows.
 
     Of languages whose rules are not known: others have typographic ones, which say nothing.
@@ -390,7 +390,7 @@ class HeldOut(CorpusCheck):
     covers_every_role = True
     crosses_languages = True
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         """Finds training pairs that share a sentence with dev or test data from files, and dev pairs with test data."""
         dev, test = (pairs.has_role(role) & candidates for role in ("dev", "test"))
         rows = np.zeros(len(pairs), dtype=np.bool_)
@@ -413,7 +413,7 @@ class Duplicate(CorpusCheck):
     name = "duplicate"
     problem = "duplicates"
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         keys = [*list_form_keys(pairs), pairs.facts.checksums]
         return CheckResult(mark_repeated(keys, candidates, pairs.scratch))
 
@@ -422,7 +422,7 @@ class DuplicateForm(CorpusCheck):
     name = "duplicate-form"
     problem = "duplicates except for case, width or the shape of quotes"
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         keys = list_form_keys(pairs)
         rows = mark_repeated(keys, candidates, pairs.scratch)
         if Duplicate.name in config.keep:
@@ -435,7 +435,7 @@ class ManyTargets(CorpusCheck):
     problem = "the same source with several targets"
     action = "reported"
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         rows, sources, most = np.zeros(len(pairs), dtype=np.bool_), 0, 0
         for part in find_equal_rows([pairs.facts.source_keys], candidates, pairs.scratch):
             rows[part.rows] = True
@@ -470,7 +470,7 @@ class TooLong(CorpusCheck):
     name = "too-long"
     problem = "one side is far longer than is typical here"
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         facts = pairs.facts
 
         def measure_words(block: slice) -> NDArray[np.int32]:
@@ -503,7 +503,7 @@ class Ratio(CorpusCheck):
     name = "length-ratio"
     problem = "source and target lengths do not match"
 
-    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareConfig) -> CheckResult:
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         facts = pairs.facts
         if config.max_ratio is not None:
             return judge_words(facts, candidates, config.max_ratio)

@@ -15,7 +15,7 @@ from typing import Any
 from nmt_cli import __version__
 from nmt_cli.arrays.scratch import count_numbers
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
-from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareConfig, is_size
+from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareOptions, is_size
 from nmt_cli.corpus.manifest import (
     FORMAT,
     TRUNCATION,
@@ -39,7 +39,7 @@ from nmt_cli.corpus.steps.subwords import measure_subwords, obtain_subwords
 from nmt_cli.corpus.steps.tagging import count_tags
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.symbols import TokenizerSettings
-from nmt_cli.workers.choice import ExecutorConfig
+from nmt_cli.workers.choice import ExecutorOptions
 
 DROP_REASONS = (*(check.name for check in CHECKS if check.action == "dropped"), SAMPLED_OUT)
 
@@ -60,9 +60,9 @@ class CheckedCorpus:
 def build(
     corpus: CheckedCorpus,
     directory: Path,
-    config: PrepareConfig,
+    config: PrepareOptions,
     report_progress: PrepareProgress,
-    processes: ExecutorConfig,
+    processes: ExecutorOptions,
 ) -> Manifest:
     """Fills `directory` with a prepared corpus. Returns its manifest, which is the last file written."""
     pairs, splits = corpus.pairs, corpus.division.splits
@@ -102,7 +102,7 @@ def describe_corpus(
     target: SubwordStatistics,
     tokenizer: TokenizerSettings,
     directory: Path,
-    config: PrepareConfig,
+    config: PrepareOptions,
 ) -> Manifest:
     """Returns the manifest of `directory`, with the checksums of all its files."""
     source_language, target_language = corpus.languages
@@ -141,7 +141,7 @@ def count_pairs(pairs: Pairs, division: Division) -> PairCounts:
     )
 
 
-def strip_paths(config: PrepareConfig) -> dict[str, Any]:
+def strip_paths(config: PrepareOptions) -> dict[str, Any]:
     """Returns the options with file names without folders, so that equal input gives equal output anywhere."""
     options = config.to_mapping()
     for name in FILE_OPTIONS:

@@ -14,7 +14,7 @@ from nmt_cli.arrays.scratch import Keys, iterate_blocks
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks import CHECKS
 from nmt_cli.corpus.checks.texts import Duplicate
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import TextOrder
 from nmt_cli.corpus.pairs import Pairs, number_languages
 from nmt_cli.corpus.steps.split import Splits
@@ -37,7 +37,7 @@ class PairBefore(NamedTuple):
     is_joined: bool
 
 
-def number_texts(pairs: Pairs, config: PrepareConfig) -> None:
+def number_texts(pairs: Pairs, config: PrepareOptions) -> None:
     """Makes each stretch of a file a group, which stays within one split, if context is learned without a column.
 
     A short line then repeats, or leaks, only what has the same line before: `key_short_lines`.
@@ -82,7 +82,7 @@ def is_short(pairs: Pairs, rows: IntArray) -> BoolArray:
     return np.asarray(np.maximum(facts.source_words[rows], facts.target_words[rows]) <= SHORT_LINE)
 
 
-def put_in_order(splits: Splits, config: PrepareConfig) -> Splits:
+def put_in_order(splits: Splits, config: PrepareOptions) -> Splits:
     """Returns splits whose dev and test pairs have the order of their texts, if context is learned."""
     return Splits(splits.train, np.sort(splits.dev), np.sort(splits.test)) if config.context else splits
 
@@ -117,7 +117,7 @@ def mix(numbers: Keys) -> Keys:
     return mixed
 
 
-def has_drawn_context(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> BoolArray:
+def has_drawn_context(pairs: Pairs, rows: IntArray, config: PrepareOptions) -> BoolArray:
     """Returns (R,) whether each of these training rows is learned behind the pair before.
 
     It is drawn for the share of the rows that the settings say, if there is a pair before, and that is not too long.
@@ -130,7 +130,7 @@ def has_drawn_context(pairs: Pairs, rows: IntArray, config: PrepareConfig) -> Bo
     return np.asarray(is_drawn & is_short & follows_previous(pairs, rows))
 
 
-def find_contexts(pairs: Pairs, split: str, rows: IntArray, config: PrepareConfig) -> list[PairBefore | None]:
+def find_contexts(pairs: Pairs, split: str, rows: IntArray, config: PrepareOptions) -> list[PairBefore | None]:
     """Returns for each of these rows of a split the pair that it is learned behind; None for those that have none."""
     has_context = has_drawn_context(pairs, rows, config) if split == "train" else np.zeros(len(rows), np.bool_)
     before = rows[has_context] - 1
@@ -139,7 +139,7 @@ def find_contexts(pairs: Pairs, split: str, rows: IntArray, config: PrepareConfi
     return [next(contexts) if is_behind else None for is_behind in has_context.tolist()]
 
 
-def describe_order(pairs: Pairs, splits: Splits, config: PrepareConfig) -> TextOrder:
+def describe_order(pairs: Pairs, splits: Splits, config: PrepareOptions) -> TextOrder:
     """Returns the manifest's entry about context."""
     if not config.context:
         return TextOrder()

@@ -18,7 +18,7 @@ from nmt_cli.arrays.rows import Ragged, RaggedWriter
 from nmt_cli.arrays.scratch import ROW, iterate_blocks, place_in_partitions
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.carrying.masking import mask_pair
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.pairs import SELECTED, Pairs, Side, Texts, prepend_contexts, prepend_tag_sets
 from nmt_cli.corpus.steps.context import PairBefore, find_contexts
 from nmt_cli.corpus.steps.held_out import REASONS
@@ -27,7 +27,7 @@ from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.subwords import CHUNK, SIDES, LearnedSubwords, mask_pairs
 from nmt_cli.text.streams import LinePart, cut_file
 from nmt_cli.text.tags import TagSet, join_sentences
-from nmt_cli.workers.choice import ExecutorConfig, share_blocks
+from nmt_cli.workers.choice import ExecutorOptions, share_blocks
 
 # Writes the pairs of a split and of the rejected ones, and reads the pairs of a split again, one by one.
 
@@ -141,7 +141,7 @@ class Encoding:
     """What a process needs to encode blocks. Implements `workers.work.Work`."""
 
     subwords: LearnedSubwords
-    config: PrepareConfig
+    config: PrepareOptions
 
     def start(self, *, threads: int | None = None) -> Callable[[SplitBlock], EncodedBlock]:
         return self.encode_block
@@ -183,7 +183,7 @@ def encode_splits(
     encoding: Encoding,
     directory: Path,
     report_progress: PrepareProgress,
-    processes: ExecutorConfig,
+    processes: ExecutorOptions,
 ) -> IntArray:
     """Writes the ids of each side of each split, in which the sentences are those of the written splits.
 
@@ -215,7 +215,7 @@ def encode_splits(
     return np.unique(np.concatenate(truncated))
 
 
-def read_split(path: Path, split: str, rows: IntArray, pairs: Pairs, config: PrepareConfig) -> Iterator[SplitBlock]:
+def read_split(path: Path, split: str, rows: IntArray, pairs: Pairs, config: PrepareOptions) -> Iterator[SplitBlock]:
     """Yields the pairs of a written split, which are those of these rows, CHUNK at a time."""
     for part in cut_file(path, CHUNK):
         block_rows = rows[part.first - 1 :][:CHUNK]

@@ -28,7 +28,7 @@ from nmt_cli.arrays.scratch import (
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
 from nmt_cli.corpus.checks.texts import HeldOut
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import Finding, LeakReport
 from nmt_cli.corpus.pairs import Pairs, Role, Texts
 from nmt_cli.corpus.steps.context import put_in_order
@@ -205,7 +205,7 @@ class Division:
     repeated: int
 
 
-def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PrepareProgress) -> Division:
+def split_pairs(pairs: Pairs, config: PrepareOptions, report_progress: PrepareProgress) -> Division:
     """Splits the pairs by connected groups; dev and test pairs from files keep their role.
 
     Pairs are first left out, and finally repeated, by the weights of their inputs. Raises DataError if there are too
@@ -245,7 +245,7 @@ def split_pairs(pairs: Pairs, config: PrepareConfig, report_progress: PreparePro
     return Division(splits, report_leak(groups, leak), len(train) - len(once))
 
 
-def draw_splits(groups: PairGroups, pairs: Pairs, rows: IntArray, sizes: Sizes, config: PrepareConfig) -> Splits:
+def draw_splits(groups: PairGroups, pairs: Pairs, rows: IntArray, sizes: Sizes, config: PrepareOptions) -> Splits:
     """Draws dev and test by whole groups of these `rows`; the splits are places in `rows`."""
     facts, blocks = pairs.facts, iterate_blocks(len(rows))
     chosen = (rows[block] for block in blocks)
@@ -354,7 +354,7 @@ def key_near_duplicates(pairs: Pairs, is_chosen: BoolArray) -> list[Keys]:
     ]
 
 
-def drop_near_held_out(pairs: Pairs, config: PrepareConfig) -> tuple[Finding, ...]:
+def drop_near_held_out(pairs: Pairs, config: PrepareOptions) -> tuple[Finding, ...]:
     """With `--near-duplicates`, drops training pairs with a near-duplicate in the dev or test data from files.
 
     Returns the finding about them. Not a regular check, because it is slow and must see only the pairs kept by those.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from nmt_cli.corpus.checks.languages import OtherFile, recognise_language
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import Finding
 from nmt_cli.corpus.pairs import Pairs, Side
 from nmt_cli.corpus.steps.reading import CorpusInputs
@@ -40,7 +40,7 @@ PREFIXES = {TagPurpose.SOURCE: "from", TagPurpose.TARGET: "to"}
 MOST_NAMED = 12  # languages of tags in a note
 
 
-def choose_languages(inputs: CorpusInputs, config: PrepareConfig, pairs: Pairs, notes: list[str]) -> tuple[str, str]:
+def choose_languages(inputs: CorpusInputs, config: PrepareOptions, pairs: Pairs, notes: list[str]) -> tuple[str, str]:
     """Returns the names of both languages. Adds a note about those decided by the text, or left unknown."""
     declared = inputs.readers[0].languages or UNKNOWN
     by_name = guess_languages(*(path.name for path in inputs.inputs[0].files))
@@ -74,7 +74,7 @@ def find_tagged_language(pairs: Pairs, kind: TagPurpose) -> str | None:
     return next(filter(None, (find_tag_value(tags, kind) for tags in pairs.tag_sets)), None)
 
 
-def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: PrepareConfig) -> Iterator[str]:
+def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: PrepareOptions) -> Iterator[str]:
     """Yields a note for each file without a tag of a language, if its name or content says another, or others have one.
 
     `languages` are those that pairs without tags are taken for.
@@ -123,7 +123,7 @@ NAMED_BY = "--source-language, --target-language"
 
 
 def find_misread_files(
-    pairs: Pairs, languages: tuple[str, str], findings: Sequence[Finding], config: PrepareConfig
+    pairs: Pairs, languages: tuple[str, str], findings: Sequence[Finding], config: PrepareOptions
 ) -> Iterator[Finding]:
     """Yields a finding for each side of a file whose text leaves no doubt of a language that it is not taken for.
 

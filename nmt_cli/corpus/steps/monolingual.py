@@ -14,7 +14,7 @@ import numpy as np
 from nmt_cli.arrays.scratch import count_numbers, find_members, iterate_blocks
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks import CHECKS
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import MonolingualText, TaggedRun
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
 from nmt_cli.corpus.steps.held_out import find_near_held_out
@@ -46,7 +46,7 @@ class MonolingualSide:
         return f"monolingual.{self.side}.txt"
 
 
-def clean_monolingual(side: Side, pairs: Pairs, inputs: CorpusInputs, config: PrepareConfig) -> MonolingualSide:
+def clean_monolingual(side: Side, pairs: Pairs, inputs: CorpusInputs, config: PrepareOptions) -> MonolingualSide:
     """Returns the text of one side, of which what its own checks find is dropped."""
     run_checks(copy_side(pairs, side), config, lambda done: None, MONOLINGUAL_CHECKS)
     return MonolingualSide(side, pairs, inputs)

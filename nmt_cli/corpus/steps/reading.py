@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nmt_cli.corpus.checks import CHECKS, PAIR_CHECKS, TEXT_CHECKS
 from nmt_cli.corpus.checks.languages import find_main_scripts
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import PairFacts, Pairs, Role
 from nmt_cli.corpus.steps.tagging import turn_tags
@@ -30,7 +30,7 @@ from nmt_cli.formats.reader import Reader, Row
 from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, normalise
 from nmt_cli.text.streams import LinePart
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, merge_tags, reverse_tags
-from nmt_cli.workers.choice import ExecutorConfig, share_blocks
+from nmt_cli.workers.choice import ExecutorOptions, share_blocks
 
 # Examines each pair by itself, chunk by chunk, so that all cores can share the work.
 #
@@ -207,7 +207,7 @@ class CorpusInputs:
     def __init__(
         self,
         inputs_by_role: dict[Role, list[CorpusFile]],
-        config: PrepareConfig,
+        config: PrepareOptions,
         open_input: Callable[[CorpusFile, ReadOptions], Reader] = open_reader,
     ) -> None:
         self.inputs = [corpus_input for inputs in inputs_by_role.values() for corpus_input in inputs]
@@ -248,7 +248,7 @@ class CorpusInputs:
         return [" + ".join(map(format_name, dict.fromkeys(corpus_input.files))) for corpus_input in self.inputs]
 
 
-def make_read_options(file: CorpusFile, config: PrepareConfig) -> ReadOptions:
+def make_read_options(file: CorpusFile, config: PrepareOptions) -> ReadOptions:
     """Returns how a file is read; its own languages are those of its tags, else the first ones of the options."""
     source, target = (
         find_tag_value(file.tags, kind) or next(iter(languages), None)
@@ -279,10 +279,10 @@ def format_name(path: Path) -> str:
 
 def read_pairs(
     inputs: CorpusInputs,
-    config: PrepareConfig,
+    config: PrepareOptions,
     report_progress: PrepareProgress,
     *,
-    processes: ExecutorConfig | None = None,
+    processes: ExecutorOptions | None = None,
     journal: ReadingJournal | None = None,
 ) -> Pairs:
     """Reads, normalises, mends and measures the pairs of all inputs, in their order.
@@ -303,7 +303,7 @@ def read_pairs(
     size = sum(reader.size for reader in inputs.readers)
     report_progress("reading", 0, size)
     chunks = islice(read_chunks(inputs.readers, config), journal.chunks, None)
-    shared = share_blocks(Examination(), chunks, processes or ExecutorConfig())
+    shared = share_blocks(Examination(), chunks, processes or ExecutorOptions())
     for number, examined in enumerate(shared, journal.chunks + 1):
         add_chunk(examined, pairs)
         journal.keep(pairs, number)
@@ -313,7 +313,7 @@ def read_pairs(
     return pairs
 
 
-def refuse_unknown_columns(readers: list[Reader], config: PrepareConfig) -> None:
+def refuse_unknown_columns(readers: list[Reader], config: PrepareOptions) -> None:
     """Raises DataError for a column of `--group-column`, `--tag-column` and so on that no input of pairs has."""
     readers = [reader for reader in readers if not reader.options.one_side]
     if not readers:
@@ -333,7 +333,7 @@ def refuse_unknown_columns(readers: list[Reader], config: PrepareConfig) -> None
         raise DataError(f"{option}: no input has a column {column!r}", hint=hint)
 
 
-def read_chunks(readers: list[Reader], config: PrepareConfig) -> Iterator[Chunk | ChunkOfFile]:
+def read_chunks(readers: list[Reader], config: PrepareOptions) -> Iterator[Chunk | ChunkOfFile]:
     """Yields the rows of all inputs in chunks that never mix inputs; of what follows the first, where they are."""
     keep = frozenset(config.keep)
     for number, reader in enumerate(readers):

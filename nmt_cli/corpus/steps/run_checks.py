@@ -13,7 +13,7 @@ from nmt_cli.arrays.scratch import count_numbers, find_first, judge_blocks
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks import CHECKS, check_names
 from nmt_cli.corpus.checks.check import Check, CheckResult, CorpusCheck
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import Action, Finding, FindingExample
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.corpus.steps.reading import CHECK_BITS
@@ -26,7 +26,7 @@ LONGEST_EXAMPLE = 200  # characters of a side
 
 
 def run_checks(
-    pairs: Pairs, config: PrepareConfig, advance: Callable[[int], None], only_checks: frozenset[str] | None = None
+    pairs: Pairs, config: PrepareOptions, advance: Callable[[int], None], only_checks: frozenset[str] | None = None
 ) -> tuple[Finding, ...]:
     """Runs every check in turn, or only those with these names, and sets `pairs.reasons` of the dropped pairs.
 
@@ -53,7 +53,7 @@ def run_checks(
     return tuple(findings)
 
 
-def run_check(check: Check, pairs: Pairs, among: BoolArray, config: PrepareConfig) -> CheckResult:
+def run_check(check: Check, pairs: Pairs, among: BoolArray, config: PrepareOptions) -> CheckResult:
     """Runs one check on the pairs that `among` (N,) selects."""
     if isinstance(check, CorpusCheck):
         groups = iter([among]) if check.crosses_languages else divide_by_language(pairs, among)

@@ -19,7 +19,7 @@ from nmt_cli.arrays.scratch import ValueCounts, count_values, iterate_blocks
 from nmt_cli.arrays.types import UNKNOWN, IntArray
 from nmt_cli.carrying.masking import mask_pair
 from nmt_cli.corpus.checks.languages import SCRIPTS, measure_script_shares
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import JOINT_NAME, SubwordStatistics
 from nmt_cli.corpus.pairs import Pairs, Side, Texts, drop_contexts, drop_tag_ids
 from nmt_cli.corpus.steps.split import Splits
@@ -133,9 +133,9 @@ class ReusedSubwords:
         """Whether each language has a vocabulary of its own."""
         return self.source != self.target and self.source.name != JOINT_NAME
 
-    def refuse_conflicts(self, config: PrepareConfig) -> None:
+    def refuse_conflicts(self, config: PrepareOptions) -> None:
         """Raises OptionError for options that contradict these subwords; options at their defaults never do."""
-        defaults = PrepareConfig()
+        defaults = PrepareOptions()
         for name, option, default, reused in (
             ("tokenizer", config.tokenizer, defaults.tokenizer, self.settings.kind),
             ("lowercase", config.lowercase, defaults.lowercase, self.settings.lowercase),
@@ -269,7 +269,7 @@ def restore_subwords(
     )
 
 
-def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: PrepareConfig) -> LearnedSubwords:
+def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: PrepareOptions) -> LearnedSubwords:
     """Writes and returns the subword models: those of `--tokenizer-from`, else models trained only on train."""
     settings = config.tokenizer_settings
     if config.tokenizer_from is not None:
@@ -290,7 +290,7 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
     return LearnedSubwords(source, target, f"{first}.spm", f"{last}.spm")
 
 
-def choose_separation(pairs: Pairs, train: IntArray, config: PrepareConfig, notes: list[str]) -> PrepareConfig:
+def choose_separation(pairs: Pairs, train: IntArray, config: PrepareOptions, notes: list[str]) -> PrepareOptions:
     """Returns the settings with separate vocabularies decided: by default, if the sides share no script.
 
     Pieces of one script are useless to the other side, and take room from the pieces it needs. A decision not made by
@@ -310,7 +310,7 @@ def choose_separation(pairs: Pairs, train: IntArray, config: PrepareConfig, note
     return replace(config, separate_vocabularies=bool(separate))
 
 
-def learn_subwords(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict[str, bytes]:
+def learn_subwords(pairs: Pairs, train: IntArray, config: PrepareOptions) -> dict[str, bytes]:
     """Learns subword models from a sample of train.
 
     Returns them by role: "joint", optionally with "target", or "source" and "target".
@@ -337,7 +337,7 @@ def learn_subwords(pairs: Pairs, train: IntArray, config: PrepareConfig) -> dict
     return {side: learn(side_sentences) for side, side_sentences in sentences.items()}
 
 
-def mask_pairs(pairs: list[tuple[str, str]], config: PrepareConfig) -> list[tuple[str, str]]:
+def mask_pairs(pairs: list[tuple[str, str]], config: PrepareOptions) -> list[tuple[str, str]]:
     """Returns the pairs with placeholders for what both sides share; unchanged if only one side is text."""
     return [mask_pair(*pair) for pair in pairs] if len(config.text_sides) == 2 else pairs
 

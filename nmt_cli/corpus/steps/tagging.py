@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from nmt_cli.arrays.scratch import count_numbers, iterate_blocks
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.pairs import SELECTED, Pairs
 from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import OptionError
@@ -31,7 +31,7 @@ from nmt_cli.text.wrapping import format_count
 LANGUAGES = TagPurpose.TARGET, TagPurpose.SOURCE
 
 
-def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareConfig) -> list[CorpusFile]:
+def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareOptions) -> list[CorpusFile]:
     """Returns the files of a corpus with the tags of the languages that the options name for each.
 
     Tags of a file itself decide. Raises OptionError unless there is one language for all files of the corpus, one for
@@ -78,12 +78,12 @@ def describe_files(count: int) -> str:
     return f"{'is' if count == 1 else 'are'} {format_count(count, 'file')}"
 
 
-def turn_tags(tags: TagSet, config: PrepareConfig) -> TagSet:
+def turn_tags(tags: TagSet, config: PrepareOptions) -> TagSet:
     """Returns the tags of a file as its pairs have them, whose sides may be swapped."""
     return reverse_tags(tags) if config.reverse else tags
 
 
-def label_registers(pairs: Pairs, config: PrepareConfig, target_language: str) -> None:
+def label_registers(pairs: Pairs, config: PrepareOptions, target_language: str) -> None:
     """Tags pairs by how their targets address people, if asked for, except those that have a register already.
 
     The rules are those of the language that tags name, else of `target_language`. Raises OptionError if none has rules.

@@ -16,7 +16,7 @@ from typing import Any
 
 from nmt_cli import __version__
 from nmt_cli.arrays.scratch import Scratch
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.pairs import Pairs
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError, WorkerError
 from nmt_cli.files import take_lock, write_json
@@ -176,7 +176,7 @@ def read_journal(path: Path) -> dict[str, Any]:
     return {}
 
 
-def describe_preparation(inputs: Sequence[CorpusFile], config: PrepareConfig) -> JobIdentity:
+def describe_preparation(inputs: Sequence[CorpusFile], config: PrepareOptions) -> JobIdentity:
     """Returns all that decides what is read: the files, and the options."""
     files: dict[str, list[Any]] = {}
     for file in inputs:

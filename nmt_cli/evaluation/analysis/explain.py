@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nmt_cli.errors import OptionError
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.overlap import UnicodeTokenizer, compute_f_score
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_brevity_penalty, make_bleu, make_bleu_metric
@@ -54,7 +54,7 @@ class Order:
         return sum(ngram.candidate for ngram in self.ngrams)
 
 
-def tokenize_for_bleu(text: str, config: ScoreConfig) -> list[str]:
+def tokenize_for_bleu(text: str, config: ScoreOptions) -> list[str]:
     """Returns the tokens that BLEU counts."""
 
     tokenizer: Any = make_bleu_metric(config).tokenizer
@@ -89,7 +89,7 @@ def find_common_subsequence(words: Sequence[str], other: Sequence[str]) -> list[
     return subsequence[::-1]
 
 
-def explain_metrics(names: Sequence[str], candidate: str, reference: str, config: ScoreConfig) -> list[str]:
+def explain_metrics(names: Sequence[str], candidate: str, reference: str, config: ScoreOptions) -> list[str]:
     """Returns the derivations of those metrics in `names` that have one (BLEU of any order, ROUGE-L), as lines of text.
 
     Raises OptionError if there are no such metrics.
@@ -110,7 +110,7 @@ def explain_metrics(names: Sequence[str], candidate: str, reference: str, config
     return lines
 
 
-def explain_bleu(order: int, candidate: str, reference: str, config: ScoreConfig) -> list[str]:
+def explain_bleu(order: int, candidate: str, reference: str, config: ScoreOptions) -> list[str]:
     """Returns the derivation of BLEU-`order` as lines of text."""
     tokens, other = tokenize_for_bleu(candidate, config), tokenize_for_bleu(reference, config)
     orders = [match_ngrams(n, tokens, other) for n in range(1, order + 1)]
@@ -146,7 +146,7 @@ def format_ngrams(n: int, ngram: NGram) -> str:
     return f"  {n}  {text:<{NGRAM_WIDTH}}  {ngram.candidate:>9}  {ngram.reference:>9}  {ngram.clipped:>7}"
 
 
-def list_precisions(score: Score, config: ScoreConfig) -> list[float]:
+def list_precisions(score: Score, config: ScoreOptions) -> list[float]:
     """Returns the smoothed precisions of a BLEU score, 0-1."""
     least = config.smoothing.value or 0.0 if config.smoothing.method == "epsilon" else 0.0
     return [precision / 100 or least for precision in score.details["precisions"]]
@@ -159,7 +159,7 @@ def multiply_precisions(precisions: Sequence[float], penalty: float) -> float:
     return penalty * math.exp(sum(map(math.log, precisions)) / len(precisions))
 
 
-def explain_rouge(candidate: str, reference: str, config: ScoreConfig) -> list[str]:
+def explain_rouge(candidate: str, reference: str, config: ScoreOptions) -> list[str]:
     """Returns the derivation of ROUGE-L as lines of text."""
     tokenizer = UnicodeTokenizer()
     tokens, other = tokenizer.tokenize(candidate), tokenizer.tokenize(reference)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.metrics.score import Material, Score
 from nmt_cli.languages.rules import find_rules
@@ -259,7 +259,7 @@ def build_profile(
     material: Material,
     training: TrainingSources | None = None,
     language: str = "",
-    config: ScoreConfig = DEFAULT,
+    config: ScoreOptions = DEFAULT,
 ) -> Profile:
     """Returns the scores of groups of sentences and the twenty worst by chrF; `language` is the target's ISO 639 code.
 
@@ -301,7 +301,7 @@ def score_rows(rows: Sequence[int], scores: Mapping[str, Score]) -> dict[str, fl
     }
 
 
-def compare_memory(trained: Material, unseen: Material, config: ScoreConfig = DEFAULT) -> Section:
+def compare_memory(trained: Material, unseen: Material, config: ScoreOptions = DEFAULT) -> Section:
     """Compares the scores of a sample of the training sentences with those of unseen sentences."""
     samples = []
     for name, material in (("training sentences", trained), ("these sentences", unseen)):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import RESOURCE_METRICS, find_metric
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text
 from nmt_cli.evaluation.metrics.score import Material
@@ -54,7 +54,7 @@ class TagScores:
         return lines
 
 
-def score_by_tag(names: Sequence[str], material: Material, config: ScoreConfig) -> TagScores | None:
+def score_by_tag(names: Sequence[str], material: Material, config: ScoreOptions) -> TagScores | None:
     """Returns the scores of each tag; None if no sentence has any, or if no metric of sentences alone is asked for."""
     tags = sorted(
         {tag for tags in material.tags for tag in tags}, key=lambda tag: (list(TagPurpose).index(tag.kind), tag)
@@ -69,7 +69,7 @@ def score_by_tag(names: Sequence[str], material: Material, config: ScoreConfig) 
     return TagScores(tuple(rows))
 
 
-def score_tag(tag: Tag, names: Sequence[str], material: Material, config: ScoreConfig) -> TagRow:
+def score_tag(tag: Tag, names: Sequence[str], material: Material, config: ScoreOptions) -> TagRow:
     """Returns the scores of the sentences of one tag, in the words of its language if it names one."""
     chosen = [row for row, tags in enumerate(material.tags) if tag in tags]
     hypotheses = [material.hypotheses[row] for row in chosen]

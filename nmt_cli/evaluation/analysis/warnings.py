@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.metrics.score import Hypotheses, References
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.wrapping import format_count
@@ -50,7 +50,7 @@ def list_warnings(
     names: Sequence[str],
     hypotheses: Hypotheses,
     references: References,
-    config: ScoreConfig = DEFAULT,
+    config: ScoreOptions = DEFAULT,
     sources: Sequence[str] = (),
 ) -> list[str]:
     """Returns a message for each reason to doubt the scores of the metrics `names`; `sources` may be unknown."""
@@ -159,7 +159,7 @@ def name_lines(rows: Sequence[int]) -> str:
     return f"{'line' if len(rows) == 1 else 'lines'} {shown}"
 
 
-def check_references(references: Sequence[str], config: ScoreConfig = DEFAULT) -> list[str]:
+def check_references(references: Sequence[str], config: ScoreOptions = DEFAULT) -> list[str]:
     """Returns a message if the references were tokenised, and so are not what people wrote."""
     warnings = []
     tokenised = sum(map(bool, map(TOKENISED.search, references)))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.errors import DataError, MissingExtraError, NmtError, NotFoundError, OptionError, explain_install
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.score import (
     Material,
     Score,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 BATCH = 16  # sentences per batch
 
 
-def compute_bertscore(material: Material, config: ScoreConfig) -> Score:
+def compute_bertscore(material: Material, config: ScoreOptions) -> Score:
     """Computes BERTScore F1 with the encoder at `config.bertscore_model`, times 100; the best reference counts.
 
     The score is not rescaled. Raises NotFoundError without the encoder, MissingExtraError, and DataError.
@@ -103,7 +103,7 @@ def format_signature(material: Material) -> str:
     return f"nrefs:1|forced:first-reference|tokens:{material.subwords or 'subwords'}+end"
 
 
-def compute_perplexity(material: Material, config: ScoreConfig) -> Score:
+def compute_perplexity(material: Material, config: ScoreOptions) -> Score:
     """Computes exp of the mean negative log-probability of the references' tokens; lower is better, 1 is certainty.
 
     This is perplexity per subword: it only compares models with the same subwords. Raises OptionError without the
@@ -127,7 +127,7 @@ def compute_perplexity(material: Material, config: ScoreConfig) -> Score:
     )
 
 
-def compute_token_accuracy(material: Material, config: ScoreConfig) -> Score:
+def compute_token_accuracy(material: Material, config: ScoreOptions) -> Score:
     """Computes the percentage of reference tokens that are the model's first choice, given the preceding tokens.
 
     Measures prediction, not translation: teacher forcing hides every error that follows from another. Raises
@@ -170,7 +170,7 @@ class CometRow(NamedTuple):
     reference: str
 
 
-def compute_comet(material: Material, config: ScoreConfig) -> Score:
+def compute_comet(material: Material, config: ScoreOptions) -> Score:
     """Computes COMET with the checkpoint at `config.comet_model`, times 100; the mean over a sentence's references.
 
     The scale is the checkpoint's own: compare only scores of the same checkpoint. Raises OptionError without sources,

@@ -10,7 +10,7 @@ from functools import cache, lru_cache, partial
 from itertools import groupby, pairwise
 from typing import Any
 
-from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.metrics.score import (
     Hypotheses,
     MetricFunction,
@@ -33,7 +33,7 @@ from nmt_cli.text.normalise import normalise, split_unspaced
 LONGEST_COMPARED = 10_000  # characters or words that are compared as a whole: a tenth of a second
 
 
-def compute_exact_match(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
+def compute_exact_match(hypotheses: Hypotheses, references: References, config: ScoreOptions = DEFAULT, /) -> Score:
     """Computes the percentage of hypotheses that equal one of their references (NFC, single blanks)."""
     check_pairing(hypotheses, references)
     values = [
@@ -44,7 +44,7 @@ def compute_exact_match(hypotheses: Hypotheses, references: References, config: 
 
 
 def compute_character_error_rate(
-    hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /
+    hypotheses: Hypotheses, references: References, config: ScoreOptions = DEFAULT, /
 ) -> Score:
     """Computes the edits (insert, delete, substitute) per character of the nearest reference, times 100."""
     check_pairing(hypotheses, references)
@@ -69,7 +69,7 @@ def compute_character_error_rate(
 
 
 def normalise_texts(
-    hypotheses: Hypotheses, references: References, config: ScoreConfig
+    hypotheses: Hypotheses, references: References, config: ScoreOptions
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yields each hypothesis and its references in the form that is compared."""
 
@@ -80,7 +80,7 @@ def normalise_texts(
         yield normalise_text(hypothesis), tuple(map(normalise_text, alternatives))
 
 
-def describe_case(config: ScoreConfig) -> str:
+def describe_case(config: ScoreOptions) -> str:
     """Returns the signature's part about upper and lower case."""
     return "case:lc" if config.lowercase else "case:mixed"
 
@@ -158,7 +158,7 @@ def is_of_word(character: str) -> bool:
 
 
 def compute_rouge(
-    hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, kind: str
+    hypotheses: Hypotheses, references: References, config: ScoreOptions = DEFAULT, /, *, kind: str
 ) -> Score:
     """Computes the mean over the sentences of ROUGE's F-score, each with its best reference.
 
@@ -270,7 +270,7 @@ class Stemmer:
         self.stem = lru_cache(maxsize=100_000)(PorterStemmer().stem)
 
 
-def compute_meteor(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
+def compute_meteor(hypotheses: Hypotheses, references: References, config: ScoreOptions = DEFAULT, /) -> Score:
     """Computes the mean of METEOR (alpha 0.9, beta 3, gamma 0.5) over the sentences; the best reference counts.
 
     Words match exactly, then by Porter's stem, then by WordNet if NLTK finds its data: the signature says so.

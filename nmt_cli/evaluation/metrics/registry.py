@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from nmt_cli.errors import OptionError, find_nearest
-from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.metrics.models import (
     compute_bertscore,
     compute_comet,
@@ -61,7 +61,7 @@ class Available:
     sources: bool
 
 
-def check_model(config: ScoreConfig, available: Available) -> None:
+def check_model(config: ScoreOptions, available: Available) -> None:
     if not available.model:
         raise OptionError(
             "perplexity and accuracy need a model, which --hypothesis does not use",
@@ -69,13 +69,13 @@ def check_model(config: ScoreConfig, available: Available) -> None:
         )
 
 
-def check_comet(config: ScoreConfig, available: Available) -> None:
+def check_comet(config: ScoreOptions, available: Available) -> None:
     require_model_path(config.comet_model, "comet", "--comet-model FILE")
     if not available.sources:
         raise OptionError("COMET needs the source sentences", hint="give them with --source")
 
 
-def check_bertscore(config: ScoreConfig, available: Available) -> None:
+def check_bertscore(config: ScoreOptions, available: Available) -> None:
     require_model_path(config.bertscore_model, "bertscore", "--bertscore-model DIRECTORY")
 
 
@@ -83,8 +83,8 @@ def check_bertscore(config: ScoreConfig, available: Available) -> None:
 class ResourceMetric:
     """A metric that needs more than the sentences; `check` raises OptionError or NotFoundError if that is missing."""
 
-    measure: Callable[[Material, ScoreConfig], Score]
-    check: Callable[[ScoreConfig, Available], None]
+    measure: Callable[[Material, ScoreOptions], Score]
+    check: Callable[[ScoreOptions, Available], None]
 
 
 RESOURCE_METRICS: dict[str, ResourceMetric] = {
@@ -133,7 +133,7 @@ def find_metric(name: str) -> MetricFunction:
     return cast("MetricFunction", load_plugin(plugin))
 
 
-def resolve_available_names(requested: Sequence[str], config: ScoreConfig, available: Available) -> tuple[str, ...]:
+def resolve_available_names(requested: Sequence[str], config: ScoreOptions, available: Available) -> tuple[str, ...]:
     """Resolves the names as `resolve_names` does; `all` includes the metrics of RESOURCE_METRICS that are available.
 
     Raises OptionError or NotFoundError for a metric that is requested by name but not available.
@@ -149,7 +149,7 @@ def resolve_available_names(requested: Sequence[str], config: ScoreConfig, avail
     return names
 
 
-def is_available(name: str, config: ScoreConfig, available: Available) -> bool:
+def is_available(name: str, config: ScoreOptions, available: Available) -> bool:
     """Whether a metric of RESOURCE_METRICS can be computed. Raises NotFoundError for a model that does not exist."""
     try:
         RESOURCE_METRICS[name].check(config, available)
@@ -168,7 +168,7 @@ def describe_unknown_metric(word: str, nearest: str | None) -> OptionError:
     return OptionError(f"there is no metric {word!r}", hint=hint)
 
 
-def measure_all(names: Sequence[str], material: Material, config: ScoreConfig = DEFAULT) -> dict[str, Score]:
+def measure_all(names: Sequence[str], material: Material, config: ScoreOptions = DEFAULT) -> dict[str, Score]:
     """Returns the score of each metric in `names` (from `resolve_names`), in that order."""
     return {
         name: RESOURCE_METRICS[name].measure(material, config)

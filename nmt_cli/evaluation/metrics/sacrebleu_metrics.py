@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt_cli.errors import DataError, MissingExtraError
-from nmt_cli.evaluation.config import DEFAULT, SUBWORD_TOKENIZERS, ScoreConfig
+from nmt_cli.evaluation.config import DEFAULT, SUBWORD_TOKENIZERS, ScoreOptions
 from nmt_cli.evaluation.metrics.overlap import LONGEST_COMPARED, bound_edit_distance
 from nmt_cli.evaluation.metrics.score import (
     Hypotheses,
@@ -34,7 +34,7 @@ SAMPLE = 1_000  # references by whose script a language is known
 PACKAGES = {"ja-mecab": ("MeCab", "ja"), "ko-mecab": ("mecab_ko", "ko")}  # module, and extra of sacreBLEU
 
 
-def choose_tokenizer(config: ScoreConfig, language: str) -> tuple[ScoreConfig, str]:
+def choose_tokenizer(config: ScoreOptions, language: str) -> tuple[ScoreOptions, str]:
     """Returns the settings with this target language's tokenizer, and a note if it is not 13a."""
     preferred = find_rules(language).bleu_tokenizer if config.bleu_tokenizer == "auto" else ""
     if not preferred:
@@ -48,7 +48,7 @@ def choose_tokenizer(config: ScoreConfig, language: str) -> tuple[ScoreConfig, s
     return dataclasses.replace(config, bleu_tokenizer=chosen), note  # type: ignore[arg-type]
 
 
-def choose_for_text(config: ScoreConfig, language: str, references: References) -> tuple[ScoreConfig, str]:
+def choose_for_text(config: ScoreOptions, language: str, references: References) -> tuple[ScoreOptions, str]:
     """Returns the settings with the tokenizer for a language or, if it is unknown, for the script of the references."""
     if language in ("", "target"):
         language = guess_language(alternatives[0] for alternatives in references[:SAMPLE])
@@ -81,7 +81,7 @@ class SubwordTokenizer:
         return " ".join(self.processor.encode(line, out_type=str))
 
 
-def make_bleu_metric(config: ScoreConfig, **options: Any) -> Any:
+def make_bleu_metric(config: ScoreOptions, **options: Any) -> Any:
     """Returns sacreBLEU's BLEU with the tokenizer of the settings."""
     from sacrebleu.metrics.bleu import BLEU  # a tenth of a second that `nmt --help` must not pay
 
@@ -138,7 +138,7 @@ def score_with_sacrebleu(
 def compute_bleu(
     hypotheses: Hypotheses,
     references: References,
-    config: ScoreConfig = DEFAULT,
+    config: ScoreOptions = DEFAULT,
     /,
     *,
     order: int = 4,
@@ -232,7 +232,7 @@ def make_bleu(order: int) -> MetricFunction:
 
 
 def compute_chrf(
-    hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /, *, word_order: int = 0
+    hypotheses: Hypotheses, references: References, config: ScoreOptions = DEFAULT, /, *, word_order: int = 0
 ) -> Score:
     """Computes chrF2, the F-score (beta 2) of character n-grams up to 6; with word n-grams up to 2, chrF2++.
 
@@ -257,7 +257,7 @@ chrf_plus_plus: MetricFunction = partial(compute_chrf, word_order=2)
 LONGEST_SHIFTED = 300  # words of a hypothesis or a reference: up to six seconds in the worst case, else one
 
 
-def compute_ter(hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score:
+def compute_ter(hypotheses: Hypotheses, references: References, config: ScoreOptions = DEFAULT, /) -> Score:
     """Computes the edits (insert, delete, substitute, shift a block) per reference word, times 100; lower is better."""
     from sacrebleu.metrics.ter import TER  # a tenth of a second that `nmt --help` must not pay
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.errors import DataError
-from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
 
@@ -58,7 +58,7 @@ class Score:
 class MetricFunction(Protocol):
     """A metric that needs only the sentences. Raises DataError if hypotheses and references do not pair up."""
 
-    def __call__(self, hypotheses: Hypotheses, references: References, config: ScoreConfig = DEFAULT, /) -> Score: ...
+    def __call__(self, hypotheses: Hypotheses, references: References, config: ScoreOptions = DEFAULT, /) -> Score: ...
 
 
 def average_scores(

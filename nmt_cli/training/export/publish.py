@@ -32,7 +32,7 @@ from nmt_cli import __version__
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import MixedCorpus, PreparedCorpus, hash_sentences
 from nmt_cli.evaluation.analysis.reliability import measure_reliability
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu, compute_chrf
 from nmt_cli.files import count_cores
 from nmt_cli.runtime.model_directory import (
@@ -47,7 +47,7 @@ from nmt_cli.runtime.model_directory import (
     write_card,
 )
 from nmt_cli.runtime.onnx_engine import OnnxEngine, optimise
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
@@ -67,7 +67,7 @@ from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.validation import GREEDY, Validator
 from nmt_cli.training.watcher import Validation
 from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, LOW_CONFIDENCE, ConfidenceModel, extract_features
-from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.lines import lay_out_lines
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.translator import Translator
@@ -118,7 +118,7 @@ STEPS = 50
 FOLDS = 10
 SURELY_GOOD_CHRF = 60.0  # chrF2 of a translation that should not be marked, 0-100
 SHARE_MARKED = 0.03  # at most, of the translations that should not be
-SEARCH = SearchConfig()
+SEARCH = SearchOptions()
 
 
 def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
@@ -130,10 +130,10 @@ def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
     # 1. Translate the development set as `nmt translate` does.
     translator = TranslationRequest(directory).load().with_stored_pictures(corpus.load_pictures())
     sources, tags = [sentence.source for sentence in sentences], [sentence.tags for sentence in sentences]
-    options = TranslateOptions(SEARCH, RepairConfig(), CheckConfig())
+    options = TranslateOptions(SEARCH, RepairOptions(), CheckOptions())
     translations = translator.translate(lay_out_lines(sources, tags), options)
     # 2. Score each sentence.  3. Fit.
-    scoring = ScoreConfig(lowercase=corpus.target_tokenizer.settings.lowercase)
+    scoring = ScoreOptions(lowercase=corpus.target_tokenizer.settings.lowercase)
     references = [sentence.references for sentence in sentences]
     chrf = compute_chrf([translation.text for translation in translations], references, scoring)
     features = [

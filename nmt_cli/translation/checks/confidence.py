@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.text.profile import CorpusProfile, TextProfile
-    from nmt_cli.translation.config import CheckConfig, LowConfidence
+    from nmt_cli.translation.config import CheckOptions, LowConfidence
     from nmt_cli.translation.result import CheckKind, Hypothesis, Translation
     from nmt_cli.translation.segmentation.pieces import Piece
     from nmt_cli.translation.segmentation.segments import Segment
@@ -130,7 +130,7 @@ def judge_translations(
     translations: Sequence[Translation],
     model: ConfidenceModel,
     context: CheckContext,
-    checks: CheckConfig,
+    checks: CheckOptions,
     sentences: Sequence[Sequence[Translation]] | None = None,
 ) -> list[Translation]:
     """Rates translations, and adds a failed check to those below the threshold of `checks` or, by default, the model's.

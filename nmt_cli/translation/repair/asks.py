@@ -26,7 +26,7 @@ import numpy as np
 from nmt_cli.arrays.types import UNKNOWN
 from nmt_cli.carrying.kinds import FAULTS_IF_LOST
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, compile_guard
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.sources.source import Source
 from nmt_cli.text.aligned import MarkedText
@@ -107,7 +107,7 @@ class Asker:
     batch: TranslationBatch
 
     @property
-    def config(self) -> SearchConfig:
+    def config(self) -> SearchOptions:
         return self.batch.config
 
     @property
@@ -239,7 +239,7 @@ def answer_by_reading(asker: Asker, asked: Sequence[tuple[TextId, Question]]) ->
 
 
 def answer_by_search(
-    change: Callable[[SearchConfig, int], SearchConfig], asker: Asker, asked: Sequence[tuple[TextId, Question]]
+    change: Callable[[SearchOptions, int], SearchOptions], asker: Asker, asked: Sequence[tuple[TextId, Question]]
 ) -> list[Translation]:
     """Searches for all hypotheses of the same texts, with settings that `change` makes for the size of a loop."""
     network, texts = asker.tools.network._replace(judge=None), dict(asked)
@@ -288,7 +288,7 @@ REPORTED_ELSEWHERE = LOST_SPANS | WORD_FAULTS
 def judge_hypothesis(
     source: str,
     hypothesis: Hypothesis,
-    config: SearchConfig,
+    config: SearchOptions,
     *,
     same_language: bool = False,
     find_word_fault: FaultFinder | None = None,
@@ -306,17 +306,17 @@ def judge_hypothesis(
     return None if word_fault is None else word_fault.fault
 
 
-def leave_settings(config: SearchConfig, size: int) -> SearchConfig:
+def leave_settings(config: SearchOptions, size: int) -> SearchOptions:
     """Changes nothing: search always bars placeholders that the source lacks, and returns all hypotheses."""
     return config
 
 
-def ban_repeats(config: SearchConfig, size: int) -> SearchConfig:
+def ban_repeats(config: SearchOptions, size: int) -> SearchOptions:
     """Forbids repeated n-grams of `size` tokens, or shorter ones if the user does."""
     return replace(config, no_repeat_ngram=min(config.no_repeat_ngram or size, size))
 
 
-def widen_beam(config: SearchConfig, size: int) -> SearchConfig:
+def widen_beam(config: SearchOptions, size: int) -> SearchOptions:
     """Doubles the beam, to at most `WIDEST_BEAM`, and penalises uncovered source words."""
     beam = max(WIDER_BEAM, config.beam_size, min(2 * config.beam_size, WIDEST_BEAM))
     return replace(ban_repeats(config, size), coverage_penalty=max(config.coverage_penalty, COVERAGE), beam_size=beam)
@@ -362,7 +362,7 @@ def mark_unrepaired(case: PieceCase, fault: Fault) -> PieceCase:
     return case._replace(translation=case.translation._replace(repairs=unrepaired))
 
 
-def make_remedy(name: str, reasons: Iterable[Fault], change: Callable[[SearchConfig, int], SearchConfig]) -> Way:
+def make_remedy(name: str, reasons: Iterable[Fault], change: Callable[[SearchOptions, int], SearchOptions]) -> Way:
     """Returns a way to search the same text with other settings."""
     answer, accept = partial(answer_by_search, change), partial(accept_faultless, name)
     return Way(repeat_text, answer, accept, frozenset(reasons))

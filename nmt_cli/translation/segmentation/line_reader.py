@@ -25,7 +25,7 @@ from nmt_cli.rewriting.spelling import Abbreviations, Entities, GenderForms
 from nmt_cli.text.characters import DASHES, HYPHENS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.segmentation.dividers import ANY_GUARD, DividedLine, divide
 from nmt_cli.translation.segmentation.pieces import Piece, make_frame_piece, make_name_piece
 from nmt_cli.translation.segmentation.segments import Segment, cut, is_plain
@@ -54,7 +54,7 @@ class LineReader:
 
     def __init__(
         self,
-        config: LineConfig,
+        config: LineOptions,
         *,
         copies_placeholders: bool,
         glossary: Glossary | None = None,
@@ -207,7 +207,7 @@ class PictureLines(LineReader):
 
     if_lost = doubtful = ()
 
-    def __init__(self, config: LineConfig, **options: Any) -> None:
+    def __init__(self, config: LineOptions, **options: Any) -> None:
         super().__init__(config, **options)
         self.rewriter = Rewriter(())
 
@@ -229,7 +229,7 @@ def is_plain_number(span: Span) -> bool:
     return re.fullmatch(rf"[\d\s.,:/'’()+±~≈−{re.escape(HYPHENS + DASHES)}]+", span.text) is not None
 
 
-def choose_rewrites(rewriter: Rewriter | None, config: LineConfig) -> Rewriter:
+def choose_rewrites(rewriter: Rewriter | None, config: LineOptions) -> Rewriter:
     """Returns the rewriter with the rewrites that `config` allows; HTML references need no model."""
 
     def is_allowed(rewrite: Rewrite) -> bool:

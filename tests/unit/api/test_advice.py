@@ -20,7 +20,7 @@ from nmt_cli.api.advice import (
     has_learned_nothing,
 )
 from nmt_cli.api.options.command_lines import CommandLine
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.steps.build import DROP_REASONS
 from nmt_cli.training.watcher import Validation
 
@@ -42,7 +42,7 @@ def make_manifest(
         tags={},
         monolingual=dict.fromkeys(monolingual),
         inputs={"a.tsv": None},
-        options=asdict(PrepareConfig()),
+        options=asdict(PrepareOptions()),
     )
 
 

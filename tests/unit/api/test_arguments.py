@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.api.drawings.config import DrawingConfig
+from nmt_cli.api.drawings.config import DrawingOptions
 from nmt_cli.api.evaluate import evaluate
 from nmt_cli.api.options.command_lines import CommandLine, describe_prepare, describe_train, recall_prepare
 from nmt_cli.api.options.options import list_paths, list_texts, respell_options, select_options
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import combine_watchers, train
 from nmt_cli.api.visualize import visualize
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.errors import MissingExtraError, NotFoundError, OptionError
 from nmt_cli.runtime import installed_models
 from nmt_cli.training.watcher import Watcher
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineOptions
 
 
 def test_a_string_is_a_list_of_one() -> None:
@@ -27,11 +27,11 @@ def test_a_string_is_a_list_of_one() -> None:
 
 
 def test_a_path_is_taken_where_an_option_is_text() -> None:
-    assert select_options({"glossary": Path("terms.tsv"), "beam_size": 3}, LineConfig) == {"glossary": "terms.tsv"}
+    assert select_options({"glossary": Path("terms.tsv"), "beam_size": 3}, LineOptions) == {"glossary": "terms.tsv"}
 
 
 def test_a_text_is_one_of_those_that_an_option_takes() -> None:
-    assert select_options({"target": "Wo?", "pairs": Path("p.tsv")}, DrawingConfig) == {
+    assert select_options({"target": "Wo?", "pairs": Path("p.tsv")}, DrawingOptions) == {
         "target": ("Wo?",),
         "pairs": "p.tsv",
     }
@@ -110,7 +110,7 @@ def test_a_setting_takes_the_place_of_itself_and_not_of_other_settings() -> None
 
 
 def test_prepare_names_files_and_options_as_they_were_typed() -> None:
-    config = PrepareConfig(
+    config = PrepareOptions(
         lowercase=True,
         vocab_size=500,
         keep=("script", "language"),
@@ -130,7 +130,7 @@ def test_prepare_names_files_and_options_as_they_were_typed() -> None:
 
 def test_a_file_that_is_elsewhere_is_left_to_fill_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    manifest: Any = SimpleNamespace(inputs={"a.tsv": None, "dev.tsv": None}, options=asdict(PrepareConfig()))
+    manifest: Any = SimpleNamespace(inputs={"a.tsv": None, "dev.tsv": None}, options=asdict(PrepareOptions()))
     manifest.options |= {"dev": "dev.tsv", "test": "500", "monolingual_target": ["more.de"]}
     recalled = "nmt prepare CORPUS --monolingual-target MONOLINGUAL --dev DEV --test 500"
     assert str(recall_prepare(manifest, Path("prepared"))) == recalled

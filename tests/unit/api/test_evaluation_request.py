@@ -7,33 +7,33 @@ import pytest
 
 from nmt_cli.api.evaluation_request import EvaluationRequest
 from nmt_cli.errors import OptionError
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.texts import ParallelText
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import parse_tag_list
-from nmt_cli.translation.config import ContextConfig, TagConfig
+from nmt_cli.translation.config import ContextOptions, TagOptions
 from support.fakes import make_card
 
 CARD = make_card(tags={">deu": 5, ">nld": 5, "ui": 2}, context=1)
 MODEL = Path("model")
 LINES = ParallelText(("one", "two", "three"), (("eins",), ("zwei",), ("drei",)))
 OF_SPLIT = replace(LINES, tags=tuple(map(parse_tag_list, ("to:deu", "to:nld", "to:deu"))), text_sizes=(2, 1))
-SPLIT = EvaluationRequest(scores=ScoreConfig(), search=SearchConfig(), data=Path("prepared"), models=(MODEL,))
+SPLIT = EvaluationRequest(scores=ScoreOptions(), search=SearchOptions(), data=Path("prepared"), models=(MODEL,))
 FILES = replace(SPLIT, source=Path("lines.en"), references=(Path("lines.nl"),))
 
 
 def test_lines_of_files_have_the_tags_that_are_asked_for() -> None:
-    asked = replace(FILES, tags=TagConfig(to="nl", tag=("ui",)))
+    asked = replace(FILES, tags=TagOptions(to="nl", tag=("ui",)))
     assert asked.ask_of(MODEL, CARD, LINES).tags == (parse_tag_list("to:nld ui"),) * 3
     assert asked.input_values["tags"] == "to:nl ui"
     assert FILES.ask_of(MODEL, CARD, LINES) == LINES
     assert SPLIT.ask_of(MODEL, CARD, OF_SPLIT) == OF_SPLIT
     with pytest.raises(OptionError, match="does not translate to fra"):
-        replace(FILES, tags=TagConfig(to="fra")).ask_of(MODEL, CARD, LINES)
+        replace(FILES, tags=TagOptions(to="fra")).ask_of(MODEL, CARD, LINES)
 
 
 def test_lines_of_files_are_one_text_and_a_split_has_its_own() -> None:
-    with_context, without = (ContextConfig(context=number) for number in (1, 0))
+    with_context, without = (ContextOptions(context=number) for number in (1, 0))
     assert replace(FILES, before=with_context).ask_of(MODEL, CARD, LINES).text_sizes == (3,)
     assert replace(FILES, before=without).ask_of(MODEL, CARD, LINES).text_sizes == ()
     assert replace(SPLIT, before=with_context).ask_of(MODEL, CARD, OF_SPLIT).text_sizes == (2, 1)

@@ -7,7 +7,7 @@ import pytest
 from nmt_cli.api.open_model import MemoryLanguageError, load_memory, open_translator
 from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.runtime.installed_models import find_model
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
@@ -19,7 +19,7 @@ LINES = ["Where is the station?", "", "Tom saw {name} at 5:30. I don't have <b>t
 
 
 def test_a_reranked_list_holds_what_a_wider_search_finds() -> None:
-    config = SearchConfig(beam_size=12, n_best=12)
+    config = SearchOptions(beam_size=12, n_best=12)
     plain = open_translator(TranslationRequest(THERE)).translate(LINES, TranslateOptions(config))
     reranked = open_translator(TranslationRequest(THERE, rerank=BACK)).translate(LINES, TranslateOptions(config))
     assert reranked[0].hypotheses[0].score < plain[0].hypotheses[0].score  # which has no share of the judge

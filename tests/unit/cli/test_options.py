@@ -13,7 +13,7 @@ from nmt_cli.cli.parsing.configuration import name_option
 from nmt_cli.cli.parsing.options import with_settings
 from nmt_cli.errors import ExitCode
 from nmt_cli.settings import Settings, setting
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineOptions
 
 runner = CliRunner()
 
@@ -302,4 +302,4 @@ def test_an_error_about_a_setting_of_a_file_names_the_file(tmp_path: Path) -> No
 
 def test_a_switch_without_an_opposite_can_be_set_to_false() -> None:
     assert parse("train", "--set", "resume=false")["resume"] is False
-    assert parse("translate", "--no-protect")["protect"] is not LineConfig().protect
+    assert parse("translate", "--no-protect")["protect"] is not LineOptions().protect

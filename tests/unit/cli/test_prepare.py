@@ -7,7 +7,7 @@ import pytest
 from nmt_cli.api.prepare import PrepareRequest
 from nmt_cli.cli.prepare import offer_resumption
 from nmt_cli.cli.render import Screen
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.steps.workspace import locate_workspace
 
 
@@ -16,7 +16,7 @@ def test_an_interruption_names_the_command_that_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], is_kept: bool
 ) -> None:
     data = tmp_path / "data"
-    request = PrepareRequest(corpus=("a b.tsv=2",), config=PrepareConfig(seed=3), data=data, force=True)
+    request = PrepareRequest(corpus=("a b.tsv=2",), config=PrepareOptions(seed=3), data=data, force=True)
     if is_kept:
         locate_workspace(data).mkdir()
     with pytest.raises(KeyboardInterrupt), offer_resumption(Screen(), request):

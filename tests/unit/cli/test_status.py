@@ -11,15 +11,15 @@ from nmt_cli.api.evaluation_request import EvaluationRequest
 from nmt_cli.api.translating.inputs import require_input
 from nmt_cli.cli.app import app
 from nmt_cli.cli.status import describe_status
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import NotFoundError
 from nmt_cli.evaluation.analysis.significance import Interval
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.score import Material, Score
 from nmt_cli.evaluation.report import Report
 from nmt_cli.runtime import installed_models
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from support.commands import run_program
 from support.fakes import make_card
 
@@ -57,7 +57,7 @@ def test_files_that_may_be_a_corpus_are_named(empty_place: Path) -> None:
 
 
 def test_a_corpus_is_described_and_a_model_after_it(empty_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare(write_corpus(), empty_place / "prepared", PrepareConfig(vocab_size=300, dev="20", test="20"))
+    prepare(write_corpus(), empty_place / "prepared", PrepareOptions(vocab_size=300, dev="20", test="20"))
     corpus, model, following = describe_status({})[:3]
     assert corpus.startswith("corpus   prepared/: ")
     assert "20 dev, 20 test" in corpus
@@ -89,9 +89,9 @@ def test_scores_of_the_last_evaluation_are_shown_until_the_model_changes(
         (model / name).write_text("{}")
     monkeypatch.setattr("nmt_cli.runtime.model_directory.read_card", lambda directory: make_card())
     score = Score("BLEU-4", 31.165, "tok:13a", ())
-    report = Report({"bleu4": score}, 1000, 1, SearchConfig(), (), Material([], []), {"bleu4": Interval(29.0, 33.0)})
+    report = Report({"bleu4": score}, 1000, 1, SearchOptions(), (), Material([], []), {"bleu4": Interval(29.0, 33.0)})
     request = EvaluationRequest(
-        scores=ScoreConfig(), search=SearchConfig(), data=empty_place / "prepared", models=(model,)
+        scores=ScoreOptions(), search=SearchOptions(), data=empty_place / "prepared", models=(model,)
     )
     keep_scores(report, replace(request, split="dev"))
     assert not any(line.startswith("scores") for line in describe_status({}))

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nmt_cli.api.open_model import MemoryLanguageError
-from nmt_cli.api.serve_config import ServeConfig
+from nmt_cli.api.serve_config import ServeOptions
 from nmt_cli.api.translating.report import TranslationReport
 from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
@@ -19,14 +19,14 @@ from nmt_cli.cli.serve import open_memories, read_keys
 from nmt_cli.cli.translate import ScreenConsole, show_remark
 from nmt_cli.errors import CheckError, DataError, ExitCode, FailedLineError
 from nmt_cli.runtime import model_directory
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, SourceCuts, Translation
 from support.fakes import make_card
 
 
 def summary(capsys: pytest.CaptureFixture[str], *translations: Translation, thing: str = "line") -> str:
     """What is printed on stderr after these translations, on one line."""
-    report = TranslationReport(source_cuts=SourceCuts(thing), max_length=SearchConfig().max_length)
+    report = TranslationReport(source_cuts=SourceCuts(thing), max_length=SearchOptions().max_length)
     for translation in translations:
         report.add(translation)
     for remark in report.list_remarks():
@@ -234,8 +234,8 @@ def test_each_served_model_has_the_memories_of_its_languages(tmp_path: Path, mon
 def test_a_key_that_others_can_see_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("NMT_API_KEYS", "alice s3cret 60, bob t0ken")
     monkeypatch.setattr(sys, "argv", ["nmt", "translate", "--serve", "0"])
-    assert [key.name for key in read_keys(ServeConfig(), Screen())] == ["alice", "bob"]
-    in_a_file = ServeConfig(api_key="visible")
+    assert [key.name for key in read_keys(ServeOptions(), Screen())] == ["alice", "bob"]
+    in_a_file = ServeOptions(api_key="visible")
     assert read_keys(in_a_file, Screen())[-1].secret == "visible"
     assert capsys.readouterr().err == ""
     for argument in ("--api-key=visible", "visible", "api-key=visible"):
@@ -243,4 +243,4 @@ def test_a_key_that_others_can_see_is_told(monkeypatch: pytest.MonkeyPatch, caps
         read_keys(in_a_file, Screen())
         assert "can see the key of --api-key" in capsys.readouterr().err
     with pytest.raises(DataError):
-        read_keys(ServeConfig(api_key="a b c d"), Screen())
+        read_keys(ServeOptions(api_key="a b c d"), Screen())

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import nmt_cli as nmt
 from nmt_cli.cli.app import app
 from nmt_cli.errors import ExitCode
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation import forced
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
@@ -193,7 +193,7 @@ def test_a_notebook_shows_what_was_drawn(tmp_path: Path) -> None:
     drawing = nmt.visualize("where <is> he?", output=[*outputs, "-"])
     html = drawing._repr_html_()
     assert "where &lt;is&gt; he?" in html and html.count("<img") == 2 and html.count("<iframe") == 1
-    (translation,) = Fixed().translate(["a <b>"], TranslateOptions(SearchConfig()))
+    (translation,) = Fixed().translate(["a <b>"], TranslateOptions(SearchOptions()))
     assert translation._repr_html_() == (
         "<table><tr><th>source</th><td>a &lt;b&gt;</td></tr><tr><th>translation</th><td>Wo ist er?</td></tr></table>"
     )

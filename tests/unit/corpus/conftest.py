@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.prepare import prepare
 from support.corpora import toy_pairs, write_tsv
 
@@ -21,7 +21,7 @@ def prepared_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
     unusual = [("a b c d e f g h i j k l m n o p q", "x"), ("v " * 101, "w " * 101)]
     rows = [*toy_pairs(400), ("", "leer"), *toy_pairs(3), *unusual]
-    prepare(write_tsv(folder / "toy.en-de.tsv", rows), folder / "prepared", PrepareConfig())
+    prepare(write_tsv(folder / "toy.en-de.tsv", rows), folder / "prepared", PrepareOptions())
     return folder / "prepared"
 
 

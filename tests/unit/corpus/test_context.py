@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps.context import STRETCH
@@ -109,7 +109,7 @@ def test_reused_subwords_get_the_separator_among_the_pieces_of_the_target(tmp_pa
 
 def test_a_file_without_a_column_of_pages_is_cut_into_stretches(tmp_path: Path) -> None:
     rows = [pair[:2] for pair in paged_pairs(60)]
-    prepare(write_tsv(tmp_path / "en-de.tsv", rows), tmp_path / "prepared", PrepareConfig(context=1, tokenizer="word"))
+    prepare(write_tsv(tmp_path / "en-de.tsv", rows), tmp_path / "prepared", PrepareOptions(context=1, tokenizer="word"))
     corpus = PreparedCorpus.load(tmp_path / "prepared")
     places = {pair: place for place, pair in enumerate(rows)}
     splits = ("train", "dev", "test")
@@ -121,7 +121,7 @@ def test_a_file_without_a_column_of_pages_is_cut_into_stretches(tmp_path: Path) 
 def test_a_context_is_in_the_languages_of_its_pair(tmp_path: Path) -> None:
     rows = [(*row, "to:nl" if number % 2 else "to:de") for number, row in enumerate(paged_pairs(60))]
     table = write_tsv(tmp_path / "en-de.tsv", [("source", "target", "page", "tag"), *rows])
-    config = PrepareConfig(context=1, context_share=1, group_column=("page",), tag_column="tag", tokenizer="word")
+    config = PrepareOptions(context=1, context_share=1, group_column=("page",), tag_column="tag", tokenizer="word")
     prepare(table, tmp_path / "prepared", config)
     corpus = PreparedCorpus.load(tmp_path / "prepared")
     assert corpus.manifest.context.pairs == 0
@@ -145,7 +145,7 @@ def test_short_lines_recur_behind_other_lines_and_long_ones_in_one_split(tmp_pat
     options = {"group_column": ("page",), "tokenizer": "word", "context_share": 1.0}
     corpora = []
     for context in (0, 1):
-        prepare(table, tmp_path / str(context), PrepareConfig(context=context, **options))  # type: ignore[arg-type]
+        prepare(table, tmp_path / str(context), PrepareOptions(context=context, **options))  # type: ignore[arg-type]
         corpora.append(PreparedCorpus.load(tmp_path / str(context)))
     alone, corpus = corpora
     assert max(alone.read_pairs("train").count(answer) for answer in answers) <= 1
@@ -170,7 +170,7 @@ def test_the_second_line_of_a_text_is_learned_behind_a_first_that_recurs(tmp_pat
         rows += [(*(hello if number % 16 else long), page)] if number % 8 == 0 else []
         rows.append((source, target, page))
     table = write_tsv(tmp_path / "en-de.tsv", [("source", "target", "page"), *rows])
-    config = PrepareConfig(context=1, context_share=1, group_column=("page",), tokenizer="word")
+    config = PrepareOptions(context=1, context_share=1, group_column=("page",), tokenizer="word")
     prepare(table, tmp_path / "prepared", config)
     corpus = PreparedCorpus.load(tmp_path / "prepared")
     pages = {source: page for source, _, page in rows[1::9]}  # by their second lines

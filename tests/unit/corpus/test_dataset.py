@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.arrays.types import START
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import MixedCorpus, PreparedCorpus, SyntheticPair, reverse_corpus, write_mixture
 from nmt_cli.corpus.manifest import (
     FORMAT,
@@ -53,7 +53,7 @@ def test_vocabularies_are_joint_or_one_a_side(pairs_file: Path, prepared_directo
     joint = PreparedCorpus.load(prepared_directory)
     assert joint.has_joint_vocabulary and joint.source_tokenizer is joint.target_tokenizer
     assert joint.tokenizer_files == {"joint": prepared_directory / "joint.spm"}
-    prepare(pairs_file, tmp_path / "two", PrepareConfig(separate_vocabularies=True, tokenizer="word"))
+    prepare(pairs_file, tmp_path / "two", PrepareOptions(separate_vocabularies=True, tokenizer="word"))
     apart = PreparedCorpus.load(tmp_path / "two")
     assert not apart.has_joint_vocabulary and apart.source_tokenizer.find_unseen("ü") == {"ü"}
     assert apart.tokenizer_files == {role: tmp_path / "two" / f"{role}.spm" for role in ("source", "target")}
@@ -128,7 +128,7 @@ SYNTHETIC = [
 
 
 def test_real_pairs_are_repeated_and_back_translations_begin_with_a_tag(tmp_path: Path) -> None:
-    prepare(write_tsv(tmp_path / "en-de.tsv", toy_pairs(400)), tmp_path / "prepared", PrepareConfig())
+    prepare(write_tsv(tmp_path / "en-de.tsv", toy_pairs(400)), tmp_path / "prepared", PrepareOptions())
     corpus = PreparedCorpus.load(tmp_path / "prepared")
     write_mixture(corpus, SYNTHETIC, {"repeats": 2, "pairs": 2}, tmp_path / "mixture")
     mixed = MixedCorpus.load(tmp_path / "mixture")
@@ -150,7 +150,7 @@ def test_real_pairs_are_repeated_and_back_translations_begin_with_a_tag(tmp_path
 @pytest.mark.parametrize("kind", ["unigram", "word"])
 def test_sides_languages_texts_and_ids_are_swapped(tmp_path: Path, kind: str, separate: bool) -> None:
     corpus = write_tsv(tmp_path / "en-de.tsv", toy_pairs(400))
-    prepare(corpus, tmp_path / "prepared", PrepareConfig(tokenizer=kind, separate_vocabularies=separate))  # type: ignore[arg-type]
+    prepare(corpus, tmp_path / "prepared", PrepareOptions(tokenizer=kind, separate_vocabularies=separate))  # type: ignore[arg-type]
     there = PreparedCorpus.load(tmp_path / "prepared")
     back = reverse_corpus(there)
     assert (back.source_language, back.target_language) == ("de", "en")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus import prepare as prepare_module
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import TRUNCATION
 from nmt_cli.corpus.prepare import prepare
@@ -17,7 +17,7 @@ from nmt_cli.corpus.steps import build as preparation
 from nmt_cli.errors import DataError, NmtError, NotFoundError, OptionError, OutputError, convert_os_error
 from nmt_cli.formats.inputs import CorpusFile, parse_input
 from nmt_cli.text.symbols import TokenizerSettings
-from nmt_cli.workers.choice import ExecutorConfig
+from nmt_cli.workers.choice import ExecutorOptions
 from support.corpora import toy_pairs, write_tsv
 
 SPLITS = ("train", "dev", "test")
@@ -46,7 +46,7 @@ def test_no_page_is_in_two_splits_though_not_every_input_has_pages(tmp_path: Pat
         CorpusFile(write_tsv(tmp_path / "en-de.help.tsv", [("English", "German", "page"), *pages])),
         CorpusFile(write_tsv(tmp_path / "en-de.more.tsv", pairs[600:])),
     ]
-    prepare(inputs, tmp_path / "prepared", PrepareConfig(group_column=("page",)))
+    prepare(inputs, tmp_path / "prepared", PrepareOptions(group_column=("page",)))
     prepared = PreparedCorpus.load(tmp_path / "prepared")
     assert prepared.manifest.options["group_column"] == ["page"]
     assert prepared.manifest.leak.largest_group == 20
@@ -62,7 +62,7 @@ def test_no_page_is_in_two_splits_though_not_every_input_has_pages(tmp_path: Pat
 def test_languages_come_from_the_name_unless_given(pairs_file: Path, prepared_directory: Path, tmp_path: Path) -> None:
     prepared = PreparedCorpus.load(prepared_directory)
     assert (prepared.source_language, prepared.target_language) == ("en", "de")
-    prepare(pairs_file, tmp_path / "given", PrepareConfig(target_language="bar"))
+    prepare(pairs_file, tmp_path / "given", PrepareOptions(target_language="bar"))
     assert PreparedCorpus.load(tmp_path / "given").target_language == "bar"
 
 
@@ -71,7 +71,7 @@ def test_languages_come_from_the_name_unless_given(pairs_file: Path, prepared_di
 def test_same_input_options_and_seed_give_equal_bytes(
     pairs_file: Path, tmp_path: Path, kind: str, separate: bool
 ) -> None:
-    config = PrepareConfig(tokenizer=kind, separate_vocabularies=separate, lowercase=separate)  # type: ignore[arg-type]
+    config = PrepareOptions(tokenizer=kind, separate_vocabularies=separate, lowercase=separate)  # type: ignore[arg-type]
     moved = Path(shutil.copy(pairs_file, tmp_path / "elsewhere.tsv")).parent / "folder" / pairs_file.name
     moved.parent.mkdir()
     shutil.copy(pairs_file, moved)
@@ -82,8 +82,8 @@ def test_same_input_options_and_seed_give_equal_bytes(
 
 
 def test_another_seed_gives_another_split(pairs_file: Path, tmp_path: Path) -> None:
-    one = prepare(pairs_file, tmp_path / "one", PrepareConfig(seed=1))
-    two = prepare(pairs_file, tmp_path / "two", PrepareConfig(seed=2))
+    one = prepare(pairs_file, tmp_path / "one", PrepareOptions(seed=1))
+    two = prepare(pairs_file, tmp_path / "two", PrepareOptions(seed=2))
     assert one.manifest.fingerprint != two.manifest.fingerprint
 
 
@@ -94,7 +94,7 @@ def test_no_path_of_the_machine_is_written(prepared_directory: Path) -> None:
 
 def test_subwords_are_learnt_from_train_only(tmp_path: Path) -> None:
     pairs = [*toy_pairs(40), *((f"{chr(0x400 + i)} one", f"{chr(0x400 + i)} eins") for i in range(40))]
-    prepare(write_tsv(tmp_path / "a.tsv", pairs), tmp_path / "out", PrepareConfig(tokenizer="char"))
+    prepare(write_tsv(tmp_path / "a.tsv", pairs), tmp_path / "out", PrepareOptions(tokenizer="char"))
     prepared = PreparedCorpus.load(tmp_path / "out")
     unseen = {
         c for split in ("dev", "test") for pair in prepared.read_pairs(split) for c in pair.source if c >= "\u0400"
@@ -106,7 +106,7 @@ def test_subwords_are_learnt_from_train_only(tmp_path: Path) -> None:
 def test_the_callback_hears_of_every_stage(pairs_file: Path, tmp_path: Path) -> None:
     told: list[str] = []
     prepare(
-        pairs_file, tmp_path / "out", PrepareConfig(), report_progress=lambda stage, done, total: told.append(stage)
+        pairs_file, tmp_path / "out", PrepareOptions(), report_progress=lambda stage, done, total: told.append(stage)
     )
     assert list(dict.fromkeys(told)) == [
         "reading",
@@ -119,20 +119,20 @@ def test_the_callback_hears_of_every_stage(pairs_file: Path, tmp_path: Path) -> 
 
 
 def test_a_corpus_that_is_there_is_replaced_only_when_asked(pairs_file: Path, tmp_path: Path) -> None:
-    prepare(pairs_file, tmp_path / "out", PrepareConfig())
+    prepare(pairs_file, tmp_path / "out", PrepareOptions())
     before = contents(tmp_path / "out")
     with pytest.raises(OutputError, match="already exists"):
-        prepare(pairs_file, tmp_path / "out", PrepareConfig(seed=2))
+        prepare(pairs_file, tmp_path / "out", PrepareOptions(seed=2))
     assert contents(tmp_path / "out") == before
-    prepare(pairs_file, tmp_path / "out", PrepareConfig(seed=2), replace=True)
+    prepare(pairs_file, tmp_path / "out", PrepareOptions(seed=2), replace=True)
     assert contents(tmp_path / "out") != before
 
 
 def test_what_stands_beside_a_prepared_corpus_is_not_thrown_away_with_it(pairs_file: Path, tmp_path: Path) -> None:
-    prepare(pairs_file, tmp_path / "out", PrepareConfig())
+    prepare(pairs_file, tmp_path / "out", PrepareOptions())
     (tmp_path / "out" / "model").mkdir()
     with pytest.raises(OutputError, match="but model in it is not part"):
-        prepare(pairs_file, tmp_path / "out", PrepareConfig(), replace=True)
+        prepare(pairs_file, tmp_path / "out", PrepareOptions(), replace=True)
     assert (tmp_path / "out" / "model").is_dir()
 
 
@@ -140,7 +140,7 @@ def test_what_stands_beside_a_prepared_corpus_is_not_thrown_away_with_it(pairs_f
 def test_a_full_disk_or_an_interruption_leaves_what_was_there(
     pairs_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: BaseException
 ) -> None:
-    prepare(pairs_file, tmp_path / "out", PrepareConfig())
+    prepare(pairs_file, tmp_path / "out", PrepareOptions())
     before = contents(tmp_path / "out")
 
     def fail(*_: object) -> None:
@@ -148,7 +148,7 @@ def test_a_full_disk_or_an_interruption_leaves_what_was_there(
 
     monkeypatch.setattr(preparation, "encode_splits", fail)
     with pytest.raises(type(problem)) as caught:
-        prepare(pairs_file, tmp_path / "out", PrepareConfig(seed=2), replace=True)
+        prepare(pairs_file, tmp_path / "out", PrepareOptions(seed=2), replace=True)
     if isinstance(caught.value, OSError):
         assert convert_os_error(caught.value).message == f"the disk is full: {tmp_path / 'out'} could not be written"
     assert contents(tmp_path / "out") == before
@@ -165,7 +165,7 @@ def test_several_inputs_in_several_formats_make_one_corpus(pairs_file: Path, tmp
         CorpusFile(tmp_path / "b.jsonl", weight=2),
         CorpusFile(tmp_path / "c.en", tmp_path / "c.de"),
     ]
-    manifest = prepare(inputs, tmp_path / "out", PrepareConfig(dev="50", test="10%")).manifest
+    manifest = prepare(inputs, tmp_path / "out", PrepareOptions(dev="50", test="10%")).manifest
     assert (manifest.counts.read, manifest.counts.kept) == (600, 600)
     assert list(manifest.inputs) == ["toy.en-de.tsv", "b.jsonl", "c.en", "c.de"]
     assert (manifest.counts.splits["dev"], manifest.counts.splits["test"]) == (50, 60)
@@ -178,7 +178,7 @@ def test_inputs_of_one_name_are_all_in_the_manifest(pairs_file: Path, tmp_path: 
     other = tmp_path / "other" / pairs_file.name
     other.parent.mkdir()
     shutil.copy(pairs_file, other)
-    manifest = prepare([CorpusFile(pairs_file), CorpusFile(other)], tmp_path / "out", PrepareConfig()).manifest
+    manifest = prepare([CorpusFile(pairs_file), CorpusFile(other)], tmp_path / "out", PrepareOptions()).manifest
     assert list(manifest.inputs) == [pairs_file.name, f"{pairs_file.name} (2)"]
     assert manifest.counts.dropped["duplicate"] == 400
 
@@ -186,7 +186,7 @@ def test_inputs_of_one_name_are_all_in_the_manifest(pairs_file: Path, tmp_path: 
 def test_given_dev_and_test_data_stay_unchanged_and_out_of_training(pairs_file: Path, tmp_path: Path) -> None:
     held_out = toy_pairs(440)[390:]
     dev, test = write_tsv(tmp_path / "dev.tsv", held_out[:20]), write_tsv(tmp_path / "test.tsv", held_out[20:])
-    config = PrepareConfig(dev=str(dev), test=str(test))
+    config = PrepareOptions(dev=str(dev), test=str(test))
     manifest = prepare(pairs_file, tmp_path / "out", config).manifest
     prepared = PreparedCorpus.load(tmp_path / "out")
     assert [tuple(pair) for split in ("dev", "test") for pair in prepared.read_pairs(split)] == held_out
@@ -197,19 +197,21 @@ def test_given_dev_and_test_data_stay_unchanged_and_out_of_training(pairs_file: 
 def test_subwords_of_another_corpus_or_model_are_taken_over(
     prepared_directory: Path, pairs_file: Path, tmp_path: Path
 ) -> None:
-    manifest = prepare(pairs_file, tmp_path / "out", PrepareConfig(tokenizer_from=str(prepared_directory))).manifest
+    manifest = prepare(pairs_file, tmp_path / "out", PrepareOptions(tokenizer_from=str(prepared_directory))).manifest
     assert (tmp_path / "out" / "joint.spm").read_bytes() == (prepared_directory / "joint.spm").read_bytes()
     assert manifest.options["tokenizer_from"] == "prepared"
-    alone = PrepareConfig(tokenizer_from=str(prepared_directory / "joint.spm"))
+    alone = PrepareOptions(tokenizer_from=str(prepared_directory / "joint.spm"))
     prepare(pairs_file, tmp_path / "again", alone)
     assert (tmp_path / "again" / "joint.spm").read_bytes() == (prepared_directory / "joint.spm").read_bytes()
     card = {"tokenizer": {"kind": "word", "lowercase": True}, "source_tokenizer": "s.spm", "target_tokenizer": "t.spm"}
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "model.json").write_text(json.dumps(card))
-    prepare(pairs_file, tmp_path / "words", PrepareConfig(tokenizer="word", separate_vocabularies=True, lowercase=True))
+    prepare(
+        pairs_file, tmp_path / "words", PrepareOptions(tokenizer="word", separate_vocabularies=True, lowercase=True)
+    )
     for role in ("source", "target"):
         shutil.copy(tmp_path / "words" / f"{role}.spm", tmp_path / "model" / f"{role[0]}.spm")
-    borrowed = prepare(pairs_file, tmp_path / "b", PrepareConfig(tokenizer_from=str(tmp_path / "model"))).manifest
+    borrowed = prepare(pairs_file, tmp_path / "b", PrepareOptions(tokenizer_from=str(tmp_path / "model"))).manifest
     assert (borrowed.tokenizer.kind, borrowed.tokenizer.lowercase) == ("word", True)
     assert borrowed.outputs["target.spm"] == PreparedCorpus.load(tmp_path / "words").manifest.outputs["target.spm"]
 
@@ -218,7 +220,7 @@ def test_one_file_of_subwords_makes_no_separate_vocabularies(
     prepared_directory: Path, pairs_file: Path, tmp_path: Path
 ) -> None:
     shutil.copy(prepared_directory / "joint.spm", tmp_path / "my.spm")
-    config = PrepareConfig(tokenizer_from=str(tmp_path / "my.spm"), separate_vocabularies=True)
+    config = PrepareOptions(tokenizer_from=str(tmp_path / "my.spm"), separate_vocabularies=True)
     with pytest.raises(OptionError, match="contradicts the subwords"):
         prepare(pairs_file, tmp_path / "out", config)
 
@@ -226,15 +228,15 @@ def test_one_file_of_subwords_makes_no_separate_vocabularies(
 def test_a_name_that_is_no_utf_8_is_written_as_far_as_it_is(tmp_path: Path) -> None:
     odd = write_tsv(tmp_path / os.fsdecode(b"caf\xe9.tsv"), [*toy_pairs(60), ("", "dropped")])
     report = tmp_path / "report.html"
-    manifest = prepare(odd, tmp_path / "out", PrepareConfig(), report=report).manifest
+    manifest = prepare(odd, tmp_path / "out", PrepareOptions(), report=report).manifest
     assert [*manifest.inputs] == ["caf\ufffd.tsv"] and "caf\ufffd.tsv" in report.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("place", ["first", "first/joint.spm"])
 def test_the_manifest_has_the_subwords_that_were_taken_over(pairs_file: Path, tmp_path: Path, place: str) -> None:
-    prepare(pairs_file, tmp_path / "first", PrepareConfig(tokenizer="char", lowercase=True))
+    prepare(pairs_file, tmp_path / "first", PrepareOptions(tokenizer="char", lowercase=True))
     options = prepare(
-        pairs_file, tmp_path / "out", PrepareConfig(tokenizer_from=str(tmp_path / place))
+        pairs_file, tmp_path / "out", PrepareOptions(tokenizer_from=str(tmp_path / place))
     ).manifest.options
     assert (options["tokenizer"], options["lowercase"]) == ("char", True)
 
@@ -245,9 +247,11 @@ def test_several_processes_write_what_one_writes(tmp_path: Path, monkeypatch: py
     pages = [(*pair, f"page {number // 20}") for number, pair in enumerate(toy_pairs(900))]
     corpus = write_tsv(tmp_path / "en-de.tsv", [("English", "German", "page"), *pages])
     # With contexts, tags and truncated sources, all that can stand in a block.
-    config = PrepareConfig(group_column=("page",), context=1, context_share=0.5, max_source_length=4)
+    config = PrepareOptions(group_column=("page",), context=1, context_share=0.5, max_source_length=4)
     for workers in (1, 2):
-        prepare(parse_input(f"{corpus}=ui"), tmp_path / str(workers), config, processes=ExecutorConfig(workers=workers))
+        prepare(
+            parse_input(f"{corpus}=ui"), tmp_path / str(workers), config, processes=ExecutorOptions(workers=workers)
+        )
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
     assert any(finding.check == TRUNCATION for finding in PreparedCorpus.load(tmp_path / "2").manifest.findings)
 
@@ -261,24 +265,24 @@ def test_several_processes_write_what_one_writes(tmp_path: Path, monkeypatch: py
 def test_a_group_column_that_no_input_has_is_refused(tmp_path: Path, column: str, hint: str) -> None:
     rows = [("English", "German", "page"), *((*pair, "1") for pair in toy_pairs(30))]
     with pytest.raises(DataError) as caught:
-        prepare(write_tsv(tmp_path / "a.tsv", rows), tmp_path / "prepared", PrepareConfig(group_column=(column,)))
+        prepare(write_tsv(tmp_path / "a.tsv", rows), tmp_path / "prepared", PrepareOptions(group_column=(column,)))
     assert caught.value.message == f"--group-column: no input has a column '{column}'"
     assert caught.value.hint == hint
 
 
 def test_a_report_does_not_stand_in_what_is_made_anew(pairs_file: Path, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="which is replaced as a whole"):
-        prepare(pairs_file, tmp_path / "out", PrepareConfig(), report=tmp_path / "out" / "report.html")
+        prepare(pairs_file, tmp_path / "out", PrepareOptions(), report=tmp_path / "out" / "report.html")
     assert not (tmp_path / "out").exists()
 
 
 def test_what_is_no_prepared_corpus_is_never_replaced(pairs_file: Path, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="something other"):
-        prepare(pairs_file, pairs_file.parent, PrepareConfig(), replace=True)
-    prepare(pairs_file, tmp_path / "out", PrepareConfig())
+        prepare(pairs_file, pairs_file.parent, PrepareOptions(), replace=True)
+    prepare(pairs_file, tmp_path / "out", PrepareOptions())
     inside = Path(shutil.copy(pairs_file, tmp_path / "out" / "corpus.tsv"))
     with pytest.raises(OutputError, match="which is to be replaced"):
-        prepare(inside, tmp_path / "out", PrepareConfig(), replace=True)
+        prepare(inside, tmp_path / "out", PrepareOptions(), replace=True)
     assert pairs_file.exists() and inside.exists()
 
 
@@ -287,13 +291,13 @@ def test_options_that_ask_for_other_subwords_than_the_given_are_refused(
     prepared_directory: Path, pairs_file: Path, tmp_path: Path, options: dict
 ) -> None:
     with pytest.raises(OptionError, match="contradicts the subwords"):
-        prepare(pairs_file, tmp_path / "out", PrepareConfig(tokenizer_from=str(prepared_directory), **options))
+        prepare(pairs_file, tmp_path / "out", PrepareOptions(tokenizer_from=str(prepared_directory), **options))
 
 
 def test_given_data_of_which_nothing_is_left_is_refused(pairs_file: Path, tmp_path: Path) -> None:
     given = write_tsv(tmp_path / "d.tsv", [("a given source", "a given target")])
     with pytest.raises(DataError, match="no pair of the dev data"):
-        prepare(pairs_file, tmp_path / "out", PrepareConfig(dev=str(given), test=str(given)))
+        prepare(pairs_file, tmp_path / "out", PrepareOptions(dev=str(given), test=str(given)))
     assert not (tmp_path / "out").exists()
 
 
@@ -318,7 +322,7 @@ def test_options_that_name_what_is_not_there_are_refused(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(prepare_module, "read_pairs", None)  # rather refused before the work than after it
     with pytest.raises(error, match=message):
-        prepare(pairs_file, tmp_path / "out", PrepareConfig(**options))
+        prepare(pairs_file, tmp_path / "out", PrepareOptions(**options))
     assert list(tmp_path.iterdir()) == [pairs_file]
 
 
@@ -328,7 +332,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_work(
 ) -> None:
     (tmp_path / "r.json").mkdir()
     with pytest.raises(error):
-        prepare(pairs_file, tmp_path / "out", PrepareConfig(), report=pairs_file.parent / name)
+        prepare(pairs_file, tmp_path / "out", PrepareOptions(), report=pairs_file.parent / name)
     assert not (tmp_path / "out").exists()
 
 
@@ -337,16 +341,16 @@ def test_strict_refuses_findings_but_writes_the_report(pairs_file: Path, tmp_pat
         file.write("<i>a</i> & b\tx\n")
     for suffix in ("json", "html"):
         with pytest.raises(DataError, match=r"--strict: 1 markup \(first: toy.en-de.tsv, line 401\)"):
-            prepare(pairs_file, tmp_path / "out", PrepareConfig(strict=True), report=tmp_path / f"r.{suffix}")
+            prepare(pairs_file, tmp_path / "out", PrepareOptions(strict=True), report=tmp_path / f"r.{suffix}")
     assert json.loads((tmp_path / "r.json").read_text())["findings"][0]["examples"][0]["line"] == 401
     page = (tmp_path / "r.html").read_text()
     assert "&lt;i&gt;a&lt;/i&gt; &amp; b<br>x" in page and "<i>a" not in page and "<script" not in page
     assert not (tmp_path / "out").exists()
-    prepare(pairs_file, tmp_path / "out", PrepareConfig(strict=True, keep=("markup",)), report=tmp_path / "r.json")
+    prepare(pairs_file, tmp_path / "out", PrepareOptions(strict=True, keep=("markup",)), report=tmp_path / "r.json")
     told = json.loads((tmp_path / "r.json").read_text())
     assert told["counts"]["kept"] == 401 and told["findings"][0]["action"] == "kept"
     with pytest.raises(OptionError, match=r"ends in \.html or \.json"):
-        prepare(pairs_file, tmp_path / "other", PrepareConfig(), report=tmp_path / "r.pdf")
+        prepare(pairs_file, tmp_path / "other", PrepareOptions(), report=tmp_path / "r.pdf")
 
 
 def test_a_place_without_permission_is_refused_before_the_work(
@@ -356,21 +360,21 @@ def test_a_place_without_permission_is_refused_before_the_work(
     monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)
     monkeypatch.setattr(prepare_module, "read_pairs", lambda *_: pytest.fail("the corpus was read"))
     with pytest.raises(OutputError, match="no permission to write"):
-        prepare(pairs_file, tmp_path / "new" / "out", PrepareConfig())
+        prepare(pairs_file, tmp_path / "new" / "out", PrepareOptions())
     assert list(tmp_path.iterdir()) == [pairs_file]
 
 
 def test_a_directory_below_a_file_is_refused(pairs_file: Path) -> None:
     with pytest.raises(OutputError, match="is a file"):
-        prepare(pairs_file, pairs_file / "out", PrepareConfig())
+        prepare(pairs_file, pairs_file / "out", PrepareOptions())
 
 
 def test_tokenizer_settings_are_those_of_the_options() -> None:
-    config = PrepareConfig(tokenizer="bpe", lowercase=True)
+    config = PrepareOptions(tokenizer="bpe", lowercase=True)
     assert config.tokenizer_settings == TokenizerSettings(kind="bpe", lowercase=True)
 
 
 @pytest.mark.parametrize("options", [{"max_ratio": 0.5}, {"tokenizer": "chra"}, {"max_length": 0}])
 def test_values_out_of_range_are_refused(options: dict[str, object]) -> None:
     with pytest.raises(OptionError):
-        PrepareConfig(**options)  # type: ignore[arg-type]
+        PrepareOptions(**options)  # type: ignore[arg-type]

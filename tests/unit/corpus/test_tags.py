@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import MixedCorpus, PreparedCorpus, SyntheticPair, reverse_corpus, write_mixture
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps.tagging import find_register, tag_inputs
@@ -58,7 +58,7 @@ def test_no_text_is_read_as_a_tag(tagged: PreparedCorpus) -> None:
 
 def test_subwords_are_those_of_a_corpus_without_tags(tagged: PreparedCorpus, tmp_path: Path) -> None:
     files = [CorpusFile(tagged.directory.parent / name) for name in ("en-de.tsv", "en-nl.tsv")]
-    prepare(files, tmp_path / "plain", PrepareConfig())
+    prepare(files, tmp_path / "plain", PrepareOptions())
     plain = PreparedCorpus.load(tmp_path / "plain")
     assert plain.manifest.tags == {}
     assert plain.read_tags("dev") == [()] * len(plain.read_pairs("dev"))
@@ -92,18 +92,18 @@ def test_a_column_names_the_tags_of_each_pair(tmp_path: Path) -> None:
         *((*pair, ["ui", "", "formal"][i % 3]) for i, pair in enumerate(toy_pairs(300))),
     ]
     table = write_tsv(tmp_path / "en-de.tsv", rows)
-    prepare(CorpusFile(table, tags=parse_tag_list("help")), tmp_path / "prepared", PrepareConfig(tag_column="kind"))
+    prepare(CorpusFile(table, tags=parse_tag_list("help")), tmp_path / "prepared", PrepareOptions(tag_column="kind"))
     counts = PreparedCorpus.load(tmp_path / "prepared").manifest.tags
     assert {tag: sum(of_tag.values()) for tag, of_tag in counts.items()} == {"help": 200, "formal": 100, "ui": 100}
     with pytest.raises(DataError, match=r"--tag-column: no input has a column 'kin'"):
-        prepare(table, tmp_path / "other", PrepareConfig(tag_column="kin"))
+        prepare(table, tmp_path / "other", PrepareOptions(tag_column="kin"))
 
 
 def test_a_pair_repeats_only_one_with_the_same_tags(tmp_path: Path) -> None:
     manual, menu = ("Page style", "Seitenvorlage"), ("Page Style", "Seitenvorlage")
     rows = [(*pair, kind) for pair, kind in zip([manual, menu, menu, manual, manual], [*"aabb", ""], strict=True)]
     table = write_tsv(tmp_path / "en-de.tsv", [*((*pair, "a") for pair in toy_pairs(300)), *rows])
-    prepare(table, tmp_path / "prepared", PrepareConfig(tag_column="3"))
+    prepare(table, tmp_path / "prepared", PrepareOptions(tag_column="3"))
     manifest = PreparedCorpus.load(tmp_path / "prepared").manifest
     assert {tag: sum(of_tag.values()) for tag, of_tag in manifest.tags.items()} == {"a": 301, "b": 1}
     assert manifest.counts.kept == 303
@@ -113,12 +113,12 @@ def test_a_pair_repeats_only_one_with_the_same_tags(tmp_path: Path) -> None:
 def test_a_cell_that_is_no_tag_is_refused_with_its_line(tmp_path: Path) -> None:
     rows = [(*pair, "two.words" if i == 4 else "ui") for i, pair in enumerate(toy_pairs(50))]
     with pytest.raises(DataError, match=r"line 5: --tag-column: 'two.words' is no tag"):
-        prepare(write_tsv(tmp_path / "en-de.tsv", rows), tmp_path / "prepared", PrepareConfig(tag_column="3"))
+        prepare(write_tsv(tmp_path / "en-de.tsv", rows), tmp_path / "prepared", PrepareOptions(tag_column="3"))
 
 
 def test_each_file_has_the_language_that_the_option_names_for_it(tmp_path: Path) -> None:
     files = [CorpusFile(write_tsv(tmp_path / f"{name}.tsv", toy_pairs(300)[n::2])) for n, name in enumerate("ab")]
-    config = PrepareConfig(source_language="en", target_language="de,nl")
+    config = PrepareOptions(source_language="en", target_language="de,nl")
     prepare(files, tmp_path / "prepared", config)
     prepared = PreparedCorpus.load(tmp_path / "prepared")
     assert prepared.languages == ("en", "de")
@@ -131,7 +131,7 @@ def test_each_file_has_the_language_that_the_option_names_for_it(tmp_path: Path)
 def test_the_option_names_languages_of_files_without_one_of_their_own(tmp_path: Path) -> None:
     paths = [write_tsv(tmp_path / f"{name}.tsv", toy_pairs(300)[n::3]) for n, name in enumerate("abc")]
     files = [CorpusFile(path, tags=parse_tag_list("to:sv") if n == 1 else ()) for n, path in enumerate(paths)]
-    config = PrepareConfig(source_language="en", target_language="de,nl")
+    config = PrepareOptions(source_language="en", target_language="de,nl")
     assert [file.tags[0].value for file in tag_inputs(files, config)] == ["de", "sv", "nl"]
     with pytest.raises(OptionError, match="names 3 languages, and there is 1 file"):
         tag_inputs(files[:2], replace(config, target_language="de,nl,da"))
@@ -142,12 +142,12 @@ def test_a_language_is_spelled_in_one_way(tmp_path: Path) -> None:
     write_tsv(tmp_path / "a.tsv", [("source", "target", "tags"), *rows])
     (tmp_path / "b.tsv").write_bytes((tmp_path / "a.tsv").read_bytes())
     with pytest.raises(OptionError, match="NLD and nl are the same language"):
-        prepare(tmp_path / "a.tsv", tmp_path / "prepared", PrepareConfig(source_language="en", tag_column="tags"))
+        prepare(tmp_path / "a.tsv", tmp_path / "prepared", PrepareOptions(source_language="en", tag_column="tags"))
     both = [CorpusFile(tmp_path / f"{name}.tsv", tags=parse_tag_list(f"to:{code}")) for name, code in FLEMISH]
     with pytest.raises(OptionError, match="nl and nld are the same language"):
-        tag_inputs(both, PrepareConfig())
+        tag_inputs(both, PrepareOptions())
     regions = [replace(file, tags=parse_tag_list(f"to:pt-{file.path.stem}r")) for file in both]
-    assert tag_inputs(regions, PrepareConfig()) == regions
+    assert tag_inputs(regions, PrepareOptions()) == regions
 
 
 @pytest.mark.parametrize(
@@ -167,14 +167,14 @@ def test_files_of_other_languages_are_named(tmp_path: Path, files: dict[str, str
         CorpusFile(write_tsv(tmp_path / name, toy_pairs(200)[n::2]), tags=parse_tag_list(tags))
         for n, (name, tags) in named
     ]
-    report = prepare(inputs, tmp_path / "prepared", PrepareConfig())
+    report = prepare(inputs, tmp_path / "prepared", PrepareOptions())
     assert [note.rpartition("/")[2] for note in report.notes if "has no tag" in note] == notes
 
 
 def test_tags_of_a_column_name_the_language_that_nothing_else_does(tmp_path: Path) -> None:
     rows = [(source, target, ("", "to:nl", "to:de")[n % 3]) for n, (source, target) in enumerate(toy_pairs(300))]
     write_tsv(tmp_path / "a.tsv", [("source", "target", "tags"), *rows])
-    config = PrepareConfig(source_language="en", tag_column="tags")
+    config = PrepareOptions(source_language="en", tag_column="tags")
     assert prepare(tmp_path / "a.tsv", tmp_path / "one", config).manifest.target_language == "nl"
     named = replace(config, target_language="da")
     assert prepare(tmp_path / "a.tsv", tmp_path / "two", named).manifest.target_language == "da"
@@ -182,7 +182,7 @@ def test_tags_of_a_column_name_the_language_that_nothing_else_does(tmp_path: Pat
 
 def test_reversed_files_have_the_tags_of_what_is_now_their_source(tmp_path: Path) -> None:
     files = [CorpusFile(write_tsv(tmp_path / f"{name}.tsv", toy_pairs(300)[n::2])) for n, name in enumerate("ab")]
-    prepare(files, tmp_path / "prepared", PrepareConfig(source_language="en", target_language="de,nl", reverse=True))
+    prepare(files, tmp_path / "prepared", PrepareOptions(source_language="en", target_language="de,nl", reverse=True))
     prepared = PreparedCorpus.load(tmp_path / "prepared")
     assert (prepared.languages, list(prepared.manifest.tags)) == (("de", "en"), ["de>", "nl>"])
 
@@ -196,7 +196,7 @@ def test_a_rare_script_of_a_small_language_is_not_dropped(tmp_path: Path) -> Non
     many = CorpusFile(
         write_tsv(tmp_path / "more.tsv", [(f"{s} {n}", f"{t} {n}") for n in range(4) for s, t in toy_pairs(2_800)])
     )
-    report = prepare([large, many, tagged], tmp_path / "prepared", PrepareConfig())
+    report = prepare([large, many, tagged], tmp_path / "prepared", PrepareOptions())
     assert report.manifest.counts.dropped["script"] == 0
     assert sum(report.manifest.tags[">el"].values()) == 120
 
@@ -248,11 +248,11 @@ def test_registers_are_labelled_by_the_language_of_each_pair(tmp_path: Path) -> 
             write_tsv(tmp_path / "eng-vie.tsv", [(f"{s} Now.", t) for s, t in pairs]), tags=parse_tag_list("to:vi")
         ),
     ]
-    prepare(files, tmp_path / "prepared", PrepareConfig(register="auto"))
+    prepare(files, tmp_path / "prepared", PrepareOptions(register="auto"))
     counts = PreparedCorpus.load(tmp_path / "prepared").manifest.tags
     assert {tag: sum(of_tag.values()) for tag, of_tag in counts.items()} == {">vi": 160, "formal": 40, "informal": 40}
     with pytest.raises(OptionError, match="nothing is known of how vie addresses people"):
-        prepare(files[1].path, tmp_path / "other", PrepareConfig(register="auto"))
+        prepare(files[1].path, tmp_path / "other", PrepareOptions(register="auto"))
 
 
 def test_reused_subwords_get_the_tags_that_they_lack(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_text_without_translations_needs_no_column_of_the_pairs(tmp_path: Path) 
     text = tmp_path / "more.txt"
     text.write_text("".join(f"{target} {target}\n" for _, target in toy_pairs(20)), encoding="utf-8")
     options = {"group_column": ("page",), "tag_column": "kind", "context": 1, "tokenizer": "word"}
-    config = PrepareConfig(monolingual_target=(f"{text}=ui",), **options)  # type: ignore[arg-type]
+    config = PrepareOptions(monolingual_target=(f"{text}=ui",), **options)  # type: ignore[arg-type]
     prepare(table, tmp_path / "prepared", config)
     corpus = PreparedCorpus.load(tmp_path / "prepared")
     assert set(corpus.read_monolingual_tags("target")) == {parse_tag_list("ui")}
@@ -312,7 +312,7 @@ def test_a_column_of_languages_is_one(
     rows = [f"{source}\t{target}\t{values[n % 2]}" for n, (source, target) in enumerate(toy_pairs(200))]
     table = tmp_path / "eng-xxx.tsv"
     table.write_text("\n".join([f"{texts}\t{heading}", *rows]) + "\n", encoding="utf-8")
-    report = prepare(CorpusFile(table), tmp_path / "prepared", PrepareConfig(**options))
+    report = prepare(CorpusFile(table), tmp_path / "prepared", PrepareOptions(**options))
     assert set(report.manifest.tags) == tags
     assert any("column 3 names the language" in note for note in report.notes) == bool(tags and not options)
 
@@ -324,9 +324,9 @@ def test_a_cell_that_names_no_language_is_refused_with_its_line(tmp_path: Path) 
     table = tmp_path / "table.tsv"
     table.write_text("\n".join(rows) + "\n", encoding="utf-8")
     with pytest.raises(DataError, match="line 51: 'Mixtec' is no language"):
-        prepare(CorpusFile(table), tmp_path / "prepared", PrepareConfig(target_language_column="3"))
+        prepare(CorpusFile(table), tmp_path / "prepared", PrepareOptions(target_language_column="3"))
     with pytest.raises(DataError, match="--target-language-column: no input has a column 'lang'"):
-        prepare(CorpusFile(table), tmp_path / "prepared", PrepareConfig(target_language_column="lang"))
+        prepare(CorpusFile(table), tmp_path / "prepared", PrepareOptions(target_language_column="lang"))
 
 
 def test_what_a_word_was_taken_for_is_told(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_what_a_word_was_taken_for_is_told(tmp_path: Path) -> None:
         CorpusFile(write_tsv(tmp_path / f"{n}.tsv", toy_pairs(300)[n::3]), tags=parse_tag_list(tags))
         for n, tags in enumerate(("law", "shp", "chatino"))
     ]
-    notes = prepare(files, tmp_path / "prepared", PrepareConfig(target_language="Elbonian")).notes
+    notes = prepare(files, tmp_path / "prepared", PrepareOptions(target_language="Elbonian")).notes
     assert "the tag law is taken for a domain; for the language Lauje write to:law" in notes
     assert any(note.startswith("the tag chatino is taken for a domain; 6 languages may be called so") for note in notes)
     assert any(note.startswith("tags that name languages: shp Shipibo-Conibo;") for note in notes)
@@ -342,6 +342,6 @@ def test_what_a_word_was_taken_for_is_told(tmp_path: Path) -> None:
 
 
 def test_languages_are_named_in_words(tmp_path: Path) -> None:
-    config = PrepareConfig(source_language="inglés", target_language="Shipibo")
+    config = PrepareOptions(source_language="inglés", target_language="Shipibo")
     manifest = prepare(CorpusFile(write_tsv(tmp_path / "a.tsv", toy_pairs(100))), tmp_path / "data", config).manifest
     assert (manifest.source_language, manifest.target_language) == ("en", "shp")

@@ -5,9 +5,9 @@ import io
 import pytest
 
 from nmt_cli.documents import open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.lines import group_by_tags
@@ -19,7 +19,7 @@ PAGE = """<html><body><nav><ul><li>Home</li></ul></nav><p>A text.</p>
 
 def list_domains(name: str, text: str, **options: str) -> dict[str, str]:
     """The domain of each text of a document."""
-    source = DocumentSource(io.BytesIO(text.encode()), name, DocumentConfig(**options), "de")  # type: ignore[arg-type]
+    source = DocumentSource(io.BytesIO(text.encode()), name, DocumentOptions(**options), "de")  # type: ignore[arg-type]
     units = open_document(name, source).read_with_domain()
     return {text: unit.domain for unit in units for text in unit.texts}
 
@@ -55,7 +55,7 @@ def test_a_column_of_a_table_is_of_programs() -> None:
 def test_a_domain_is_added_where_the_model_knows_it_and_none_is_asked_for(
     asked: str, known: set[str], tags: list[str]
 ) -> None:
-    options = TranslateOptions(SearchConfig(tags=parse_tag_list(asked)), known_domains=frozenset(known))
+    options = TranslateOptions(SearchOptions(tags=parse_tag_list(asked)), known_domains=frozenset(known))
     block = Block(0, ("open", "a text", "save"), ("ui", "", "ui"))
     groups = group_by_tags(block.lay_out(options), options.search.tags)
     assert [" ".join(map(str, own)) for own in groups] == tags

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from nmt_cli.documents import open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, OptionError
 from support.translations import louder
@@ -15,7 +15,7 @@ HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset={}\\n"\n\n'
 
 def translated(name: str, data: bytes, **options: str) -> bytes:
     """What is written of a document whose texts are translated into capitals."""
-    source = DocumentSource(io.BytesIO(data), f"x.{name}", DocumentConfig(**options), "de")
+    source = DocumentSource(io.BytesIO(data), f"x.{name}", DocumentOptions(**options), "de")
     document = open_document(name, source)
     written = (unit.write([louder(text) for text in unit.texts]) for unit in document.read_units())
     return b"".join(text if isinstance(text, bytes) else text.encode() for text in written)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.documents import open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.marks import MAXIMUM_ITEMS, InlineItem, ParagraphSegment, Wrapper, make_text
 from nmt_cli.documents.paragraph import OVERFULL, Paragraph
@@ -116,7 +116,7 @@ def test_marks_in_a_link_for_which_no_word_is_left_stay_on_its_own_words() -> No
     ],
 )
 def test_a_text_knows_what_its_marks_enclose(name: str, text: str, enclosed: list[str]) -> None:
-    source = DocumentSource(io.BytesIO(text.encode()), "x", DocumentConfig(), "de")
+    source = DocumentSource(io.BytesIO(text.encode()), "x", DocumentOptions(), "de")
     (marked,) = (text for unit in open_document(name, source).read_units() for text in unit.texts)
     assert isinstance(marked, MarkedText)
     assert sorted(marked[part.start : part.stop] for part in marked.enclosed) == enclosed
@@ -260,7 +260,7 @@ def test_the_sentences_of_a_message_are_translated_one_by_one() -> None:
 
 def test_a_document_that_does_not_fit_the_memory_is_refused() -> None:
     lines = [b"a" * (1 << 20)] * 3
-    source = DocumentSource(lines, "x.md", DocumentConfig(), "de")
+    source = DocumentSource(lines, "x.md", DocumentOptions(), "de")
     assert len(source.read_text(3)) == 3 << 20
     with pytest.raises(DataError, match="larger than 2 MiB"):
         source.read_text(2)

@@ -11,7 +11,7 @@ from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.spans import SpanKind
 from nmt_cli.carrying.syntax import has_same_placeholders
 from nmt_cli.documents import open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.po import load_plural_forms
 from nmt_cli.errors import DataError
@@ -70,7 +70,7 @@ def test_what_a_memory_has_is_not_divided_and_not_fuzzy() -> None:
     memory = TranslationMemory("de")
     memory.add("one. Two\nthree 5.", "eins, zwei.\ndrei.")
     text = HEADER.format(2) + 'msgid ""\n"one. Two\\n"\n"three 5.\\n"\nmsgstr ""\n'
-    source = DocumentSource(io.BytesIO(text.encode()), "x.po", DocumentConfig(), "de", memory=memory)
+    source = DocumentSource(io.BytesIO(text.encode()), "x.po", DocumentOptions(), "de", memory=memory)
     _, unit, _, ending = open_document("po", source).read_units()
     assert unit.texts == ("one. Two\nthree 5.",)
     recalled = aligned(unit.texts[0], ["eins, zwei.\ndrei."], [0])._replace(origin="memory")
@@ -264,7 +264,9 @@ def test_what_has_a_sign_inside_is_handed_on_as_it_stands(
     if "~" in whole and "~" in header:
         header = ""
     text = frame.format(whole)
-    source = DocumentSource(io.BytesIO(f'{header}msgid "{text}"\nmsgstr ""\n'.encode()), "x.po", DocumentConfig(), "de")
+    source = DocumentSource(
+        io.BytesIO(f'{header}msgid "{text}"\nmsgstr ""\n'.encode()), "x.po", DocumentOptions(), "de"
+    )
     texts = [text for unit in open_document("po", source).read_units() for text in unit.texts]
     assert not texts or whole in " ".join(texts)
     spans = find_spans(text, CONTEXT, KINDS)

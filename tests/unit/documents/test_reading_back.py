@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.documents import open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import NmtError
 from nmt_cli.formats import list_formats
@@ -192,7 +192,7 @@ def test_every_format_but_plain_text_is_tried() -> None:
 
 def test_a_unit_that_cannot_be_read_is_named_among_others(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = ",\n".join(f'"k{number}": "Some words {number}"' for number in range(20))
-    source = DocumentSource(io.BytesIO(f"{{{entries}}}".encode()), "x.json", DocumentConfig(), "de")
+    source = DocumentSource(io.BytesIO(f"{{{entries}}}".encode()), "x.json", DocumentOptions(), "de")
     document = open_document("json", source)
     read_units = document.read_units
 

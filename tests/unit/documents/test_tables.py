@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.documents import open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.translation.result import FailedCheck, Translation
@@ -30,7 +30,7 @@ def test_a_column_by_number_means_that_there_is_no_header() -> None:
 
 
 def read_table(name: str, source_language: str) -> int:
-    source = DocumentSource(io.BytesIO(b"a\tb\n"), name, DocumentConfig(column="1"), "de", True, source_language)
+    source = DocumentSource(io.BytesIO(b"a\tb\n"), name, DocumentOptions(column="1"), "de", True, source_language)
     return len(list(open_document("tsv", source).read_units()))
 
 

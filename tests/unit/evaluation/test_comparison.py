@@ -15,7 +15,7 @@ from nmt_cli.evaluation.comparison import (
     format_table,
     list_disputed,
 )
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import score_material, tabulate_sentences
 from nmt_cli.text.wrapping import count_columns
@@ -79,7 +79,7 @@ def test_the_most_disputed_sentences_come_first() -> None:
 
 def test_without_resamples_there_are_no_letters() -> None:
     comparison = make_comparison(good=30, bad=3)
-    plain = compare_systems(comparison.names, comparison.reports, ScoreConfig(resamples=0))
+    plain = compare_systems(comparison.names, comparison.reports, ScoreOptions(resamples=0))
     assert plain.letters == {} and not any("letter" in line for line in format_notes(plain))
 
 

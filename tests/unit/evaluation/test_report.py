@@ -18,7 +18,7 @@ from nmt_cli.evaluation.report import (
     score_translations,
 )
 from nmt_cli.evaluation.texts import ParallelText
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.result import Hypothesis, LeastSure, Translation
@@ -51,7 +51,7 @@ def report_of(names: Sequence[str], text: ParallelText) -> Report:
     return score_material(names, Material(text.lines, text.references))
 
 
-def shouted(text: ParallelText, search: SearchConfig, **extra: Any) -> Any:
+def shouted(text: ParallelText, search: SearchOptions, **extra: Any) -> Any:
     translator = Shouting()
     return score_translations(["bleu1"], text, cast(Translator, translator), search, **extra), translator
 
@@ -61,19 +61,19 @@ def of(*lines: str) -> ParallelText:
 
 
 def test_the_translation_is_scored_not_the_source() -> None:
-    report, _ = shouted(ParallelText(("a", "b"), (("A",), ("b",))), SearchConfig())
+    report, _ = shouted(ParallelText(("a", "b"), (("A",), ("b",))), SearchOptions())
     assert report.scores["bleu1"].sentence_values == (100, 0)
 
 
 def test_one_hypothesis_a_line_is_asked_for_and_progress_is_passed_on() -> None:
     counts: list[int] = []
-    report, translator = shouted(of("a", "b"), SearchConfig(beam_size=7, n_best=3), progress=counts.append)
+    report, translator = shouted(of("a", "b"), SearchOptions(beam_size=7, n_best=3), progress=counts.append)
     assert (translator.config.n_best, translator.config.beam_size, report.search.beam_size) == (1, 7, 7)
     assert counts == [2]
 
 
 def test_translations_that_were_cut_are_told() -> None:
-    report, _ = shouted(of("cut", "whole"), SearchConfig())
+    report, _ = shouted(of("cut", "whole"), SearchOptions())
     assert any("1 translation was truncated" in warning for warning in report.warnings)
 
 
@@ -119,7 +119,7 @@ def test_bleu_of_a_language_without_spaces_is_warned_of() -> None:
 
 
 def test_json_tells_scores_signatures_counts_beam_and_what_was_scored() -> None:
-    report, _ = shouted(of("a"), SearchConfig(beam_size=3))
+    report, _ = shouted(of("a"), SearchOptions(beam_size=3))
     mapping = json.loads(json.dumps(make_report_json(report, {"split": "test"})))
     assert mapping["scored"] == {"split": "test"}
     assert (mapping["sentences"], mapping["references_per_sentence"], mapping["beam_size"]) == (1, 1, 3)
@@ -153,13 +153,13 @@ class Rating(Shouting):
 
 def test_the_confidence_of_a_model_that_has_one_is_measured_and_told() -> None:
     text = ParallelText(("good one?",) * 5 + ("good one",) * 5, (("bad thing",),) * 5 + (("good one",),) * 5)
-    report = score_translations(("bleu",), text, cast(Translator, Rating()), SearchConfig())
+    report = score_translations(("bleu",), text, cast(Translator, Rating()), SearchOptions())
     assert report.reliability is not None
     assert (report.reliability.auc, report.reliability.plain_auc) == (1.0, 0.5)
     assert report.reliability.calibration_error == pytest.approx(0.1)
     assert any("ECE 0.100" in line for line in format_report(report))
     assert make_report_json(report, {})["confidence"]["auc"] == 1.0
-    unrated = shouted(text, SearchConfig())
+    unrated = shouted(text, SearchOptions())
     assert "confidence" not in make_report_json(unrated if isinstance(unrated, Report) else unrated[0], {})
 
 

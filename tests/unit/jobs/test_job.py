@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.documents import find_format, open_document
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError
 from nmt_cli.jobs.units import translate_units
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.streams import FileLines, batch_arriving, batch_blocks
 from nmt_cli.text.symbols import UNKNOWN_PIECE
-from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.request import Block, TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.workers.work import InProcess
@@ -32,7 +32,7 @@ from support.translations import Rule, louder, same
 def test_a_scored_translation_has_the_text_that_was_given_on_a_single_line() -> None:
     translator = adversarial_translator("word")
     job = TranslationRequest(
-        Path(), options=TranslateOptions(SearchConfig()), score=True, opener=lambda request: translator
+        Path(), options=TranslateOptions(SearchOptions()), score=True, opener=lambda request: translator
     )
     (scored,) = job.start()(Block(0, ("bade lu.\t  x\u3000y\tz ",)))
     assert scored.text == "x y z"
@@ -43,7 +43,7 @@ def test_an_answer_without_the_network_differs_in_nothing_else() -> None:
     translator = ScriptedTranslator(str.upper)
     job = TranslationRequest(
         Path(),
-        options=TranslateOptions(SearchConfig(), RepairConfig(), CheckConfig()),
+        options=TranslateOptions(SearchOptions(), RepairOptions(), CheckOptions()),
         opener=lambda request: translator,
     )
     block = Block(0, ("we have 3 cats.", "", "they came."))
@@ -72,7 +72,7 @@ def test_a_line_in_is_a_line_out_for_all_text(lines: list[str], ends: str, last:
     data = ends.join([*lines, ""] if last and lines else lines).encode()
     expected = data.count(b"\n") + bool(data and not data.endswith(b"\n"))
     for gather in (batch_blocks, batch_arriving):
-        units = open_document("text", DocumentSource(io.BytesIO(data), "x", DocumentConfig(), "de")).read_units()
+        units = open_document("text", DocumentSource(io.BytesIO(data), "x", DocumentOptions(), "de")).read_units()
         seen: list[Translation] = []
         written = b"".join(translate_units(gather(units, limit), IN_PROCESS, seen.append)).decode()
         assert written.count("\n") == len(written.splitlines()) == len(seen) == expected
@@ -81,7 +81,7 @@ def test_a_line_in_is_a_line_out_for_all_text(lines: list[str], ends: str, last:
 
 @given(st.binary(max_size=60))
 def test_a_line_in_is_a_line_out_for_all_bytes_where_bad_ones_are_replaced(data: bytes) -> None:
-    source = DocumentSource(io.BytesIO(data), "x", DocumentConfig(errors="replace"), "de")
+    source = DocumentSource(io.BytesIO(data), "x", DocumentOptions(errors="replace"), "de")
     units = open_document("text", source).read_units()
     written = b"".join(translate_units(batch_blocks(units, 3), IN_PROCESS, lambda _: None)).decode()
     assert len(written.splitlines()) == data.count(b"\n") + bool(data and not data.endswith(b"\n"))
@@ -106,7 +106,7 @@ def write_all(units: Iterator[TranslationUnit], rule: Rule, limit: int) -> tuple
 def test_parts_of_a_file_are_written_as_lines(tmp_path: Path, errors: Any, data: bytes, size: int) -> None:
     path = tmp_path / "lines"
     path.write_bytes(data)
-    source = DocumentSource(FileLines(path), "x", DocumentConfig(errors=errors), "de")
+    source = DocumentSource(FileLines(path), "x", DocumentOptions(errors=errors), "de")
     by_line = write_all(open_document("text", source).read_with_domain(), louder, 3 * size)
     by_part = write_all(open_document("text", source._replace(part_size=size)).read_with_domain(), louder, 3)
     assert repr(by_part) == repr(by_line)
@@ -119,7 +119,7 @@ def test_of_a_part_only_the_line_that_cannot_be_written_is_copied(tmp_path: Path
     def write(translation: Translation) -> str:
         return f"{translation.text}{translation.hypotheses[0].attentions[0].shape}\n"
 
-    source = DocumentSource(FileLines(path), "x", DocumentConfig(), "de")
+    source = DocumentSource(FileLines(path), "x", DocumentOptions(), "de")
     results = [
         write_all(open_document("text", source._replace(part_size=size), write).read_units(), untraceable, 9)
         for size in (0, 9)
@@ -182,7 +182,7 @@ def test_a_text_that_cannot_be_written_is_copied_and_costs_no_other(name: str, p
     def convert(word: str, rule: Rule) -> tuple[bytes, list[Translation]]:
         content = pattern.format(word)
         data = make_docx(content) if name == "docx" else content.encode()
-        units = open_document(name, DocumentSource([data], f"x.{name}", DocumentConfig(), "de")).read_units()
+        units = open_document(name, DocumentSource([data], f"x.{name}", DocumentOptions(), "de")).read_units()
         executor, seen = InProcess(lambda block: [rule(text) for text in block.texts]), list[Translation]()
         return b"".join(translate_units(batch_blocks(units, 2), executor, seen.append)), seen
 

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.rewriting.rewrite import Rewriter
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
-from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.result import Translation
@@ -35,7 +35,7 @@ def make_translator(*, fold: bool = True, copies_placeholders: bool = True) -> T
         engine,
         source,
         TOKENIZER,
-        lines=LineConfig(fold=fold),
+        lines=LineOptions(fold=fold),
         copies_placeholders=copies_placeholders,
         rewriter=rewriter,
     )
@@ -43,7 +43,7 @@ def make_translator(*, fold: bool = True, copies_placeholders: bool = True) -> T
 
 def translate(line: str, *, fold: bool = True, copies_placeholders: bool = True) -> Translation:
     return make_translator(fold=fold, copies_placeholders=copies_placeholders).translate(
-        [line], TranslateOptions(SearchConfig(beam_size=1))
+        [line], TranslateOptions(SearchOptions(beam_size=1))
     )[0]
 
 

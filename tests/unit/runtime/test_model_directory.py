@@ -9,7 +9,7 @@ from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.files import hash_file
 from nmt_cli.runtime.model_directory import ModelDirectory, publish_directory
 from nmt_cli.runtime.onnx_engine import OnnxEngine
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 
@@ -22,7 +22,7 @@ def model(untrained_model: Path, tmp_path: Path) -> Path:
 
 
 def test_a_copied_model_translates_as_the_original_does(untrained_model: Path, model: Path) -> None:
-    config, lines = SearchConfig(beam_size=2), ["bade giko.", "lu."]
+    config, lines = SearchOptions(beam_size=2), ["bade giko.", "lu."]
     first, second = (
         TranslationRequest(path).load().translate(lines, TranslateOptions(config)) for path in (untrained_model, model)
     )
@@ -36,7 +36,7 @@ def test_a_model_of_links_translates_as_the_original_does(model: Path, tmp_path:
     (linked := tmp_path / "linked").mkdir()
     for number, path in enumerate(sorted(model.iterdir())):
         (linked / path.name).symlink_to(path.rename(tmp_path / str(number)))
-    assert TranslationRequest(linked).load().translate(["bade giko."], TranslateOptions(SearchConfig()))[0].text
+    assert TranslationRequest(linked).load().translate(["bade giko."], TranslateOptions(SearchOptions()))[0].text
 
 
 @pytest.mark.parametrize("precision", ["float", "int8"])
@@ -53,7 +53,7 @@ def test_a_model_whose_files_are_hard_links_translates_as_the_original(
             line.text
             for line in TranslationRequest(path, precision=precision)
             .load()
-            .translate(lines, TranslateOptions(SearchConfig()))
+            .translate(lines, TranslateOptions(SearchOptions()))
         ]
         for path in (untrained_model, model, linked)
     ]
@@ -67,7 +67,7 @@ def test_hard_links_to_large_weights_in_loops_translate_as_the_original(tmp_path
     for path in filter(Path.is_file, (tmp_path / "model").iterdir()):
         (linked / path.name).hardlink_to(path)
     texts = [
-        TranslationRequest(path).load().translate(["Where is Tom?"], TranslateOptions(SearchConfig()))[0].text
+        TranslationRequest(path).load().translate(["Where is Tom?"], TranslateOptions(SearchOptions()))[0].text
         for path in (BUNDLED_MODEL, tmp_path / "model", linked)
     ]
     assert texts[0] == texts[1] == texts[2]
@@ -158,7 +158,7 @@ def test_a_model_that_an_earlier_version_taught_corrections_still_translates(mod
     checksums = ModelDirectory.load(model).card.checksums | {"corrections.tsv": hash_file(model / "corrections.tsv")}
     change_card(model, checksums=checksums, parent={"name": "previous", "weights": "0" * 64})
     for path in (model, model / "previous"):
-        assert TranslationRequest(path).load().translate(["bade giko."], TranslateOptions(SearchConfig()))[0].text
+        assert TranslationRequest(path).load().translate(["bade giko."], TranslateOptions(SearchOptions()))[0].text
 
 
 def test_a_profile_that_is_none_is_damage(model: Path) -> None:

@@ -14,7 +14,7 @@ from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.runtime.onnx_engine import OnnxEngine, VectorEngine, find_vectors
 from nmt_cli.search.beam import BeamSearch
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.mixing import GuidedModel, store_targets
 from support.models import KINDS, USUAL_KINDS, tiny_config
 from support.slow import sample
@@ -62,7 +62,7 @@ def test_every_network_writes_what_was_stored_for_the_same_source(
     engine, targets = VectorEngine(OnnxEngine(export_kind(**options), precision=precision)), [[40, 50, END], [60, END]]
     parts = store_targets(engine, SOURCE, targets, [[False] * len(target) for target in targets])
     guided = GuidedModel(engine, [[part] for part in parts], 330)  # tokens of `prepare_toy`
-    results = BeamSearch(guided, SOURCE, SearchConfig(beam_size=1)).run()  # without training, states are all but equal
+    results = BeamSearch(guided, SOURCE, SearchOptions(beam_size=1)).run()  # without training, states are all but equal
     assert [list(best.tokens) for best, *_ in results] == targets
 
 

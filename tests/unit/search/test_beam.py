@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.search.beam import BeamSearch, CoveragePenalty, LengthPenalty, Ranking
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import limit_lengths
 from support.properties import examples
 from support.tables import END, TableModel, every_ended_sequence, looked_at, sources
@@ -18,7 +18,7 @@ from support.tables import END, TableModel, every_ended_sequence, looked_at, sou
 @given(seed=st.integers(0, 10_000), alpha=st.sampled_from([0.0, 0.6, 1.0, 2.0]), n_best=st.integers(1, 6))
 def test_a_beam_that_holds_everything_finds_what_brute_force_finds(seed: int, alpha: float, n_best: int) -> None:
     model, longest = TableModel(vocabulary=3), 4
-    config = SearchConfig(beam_size=81, length_penalty=alpha, n_best=n_best, max_length=longest)
+    config = SearchOptions(beam_size=81, length_penalty=alpha, n_best=n_best, max_length=longest)
     hypotheses = BeamSearch(model, sources(seed), config).run()[0]
 
     penalty = LengthPenalty(alpha)
@@ -36,7 +36,7 @@ def test_a_beam_that_holds_everything_finds_what_brute_force_finds(seed: int, al
 @given(seed=st.integers(0, 10_000), beam=st.integers(1, 7), alpha=st.sampled_from([0.0, 1.0]))
 def test_the_parts_of_a_hypothesis_belong_together(seed: int, beam: int, alpha: float) -> None:
     model = TableModel(vocabulary=5)
-    config = SearchConfig(beam_size=beam, n_best=beam, length_penalty=alpha, max_length=6)
+    config = SearchOptions(beam_size=beam, n_best=beam, length_penalty=alpha, max_length=6)
     for hypothesis in BeamSearch(model, sources(seed), config).run()[0]:
         assert hypothesis.log_probability == pytest.approx(model.log_probability(seed + 10, hypothesis.tokens))
         assert sum(hypothesis.token_log_probabilities) == pytest.approx(hypothesis.log_probability)
@@ -53,7 +53,7 @@ def test_the_parts_of_a_hypothesis_belong_together(seed: int, beam: int, alpha: 
 @examples(30)
 @given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), beam=st.integers(1, 5))
 def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(seeds: list[int], beam: int) -> None:
-    model, config = TableModel(vocabulary=6), SearchConfig(beam_size=beam, n_best=min(2, beam), max_length=8)
+    model, config = TableModel(vocabulary=6), SearchOptions(beam_size=beam, n_best=min(2, beam), max_length=8)
     together = BeamSearch(model, sources(*seeds), config).run()
     for seed, hypotheses in zip(seeds, together, strict=True):
         alone = BeamSearch(model, sources(seed), config).run()[0]
@@ -66,7 +66,7 @@ def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(seeds: lis
 @given(seed=st.integers(0, 10_000))
 def test_a_beam_of_one_takes_the_likeliest_token_at_every_step(seed: int) -> None:
     model = TableModel(vocabulary=6)
-    hypotheses = BeamSearch(model, sources(seed), SearchConfig(beam_size=1, max_length=10)).run()[0]
+    hypotheses = BeamSearch(model, sources(seed), SearchOptions(beam_size=1, max_length=10)).run()[0]
     prefix, previous, expected = 0, 2, []
     while previous != END and len(expected) < 10:
         prefix = prefix * 100 + previous
@@ -84,7 +84,7 @@ def test_a_beam_of_one_takes_the_likeliest_token_at_every_step(seed: int) -> Non
 )
 def test_greedy_search_without_scores_finds_the_same(seed: int, ngram: int, coverage: float, length: int) -> None:
     model = TableModel(vocabulary=4, attention=0.5)
-    config = SearchConfig(beam_size=1, max_length=length, no_repeat_ngram=ngram, coverage_penalty=coverage)
+    config = SearchOptions(beam_size=1, max_length=length, no_repeat_ngram=ngram, coverage_penalty=coverage)
     first, second = sources(seed, seed + 1), sources(seed, seed + 1)
     for with_scores, without in zip(
         BeamSearch(model, first, config).run(),
@@ -101,7 +101,7 @@ def test_greedy_search_without_scores_finds_the_same(seed: int, ngram: int, cove
 @examples(20)
 @given(seed=st.integers(0, 10_000), beam=st.integers(2, 4))
 def test_a_beam_has_scores_all_the_same(seed: int, beam: int) -> None:
-    config = SearchConfig(beam_size=beam, max_length=8)
+    config = SearchOptions(beam_size=beam, max_length=8)
     model = TableModel(vocabulary=4)
     (with_scores,), (without_scores,) = (
         BeamSearch(model, sources(seed), replace(config, scored=scored)).run() for scored in (True, False)
@@ -115,7 +115,7 @@ def test_a_beam_has_scores_all_the_same(seed: int, beam: int) -> None:
 @given(seed=st.integers(0, 10_000))
 def test_hypotheses_come_best_first_and_differ(seed: int) -> None:
     hypotheses = BeamSearch(
-        TableModel(vocabulary=6), sources(seed), SearchConfig(beam_size=6, n_best=6, max_length=8)
+        TableModel(vocabulary=6), sources(seed), SearchOptions(beam_size=6, n_best=6, max_length=8)
     ).run()[0]
     assert len(hypotheses) == 6
     assert [hypothesis.score for hypothesis in hypotheses] == sorted(
@@ -131,15 +131,15 @@ class NeverEnds(TableModel):
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_a_sentence_that_never_ends_is_cut_at_its_limit_and_says_so(beam: int) -> None:
-    hypotheses = BeamSearch(NeverEnds(vocabulary=9), sources(1), SearchConfig(beam_size=beam, max_length=5)).run()[0]
+    hypotheses = BeamSearch(NeverEnds(vocabulary=9), sources(1), SearchOptions(beam_size=beam, max_length=5)).run()[0]
     assert len(hypotheses[0].tokens) == 5
     assert not hypotheses[0].finished
 
 
 def test_limits_follow_from_a_sentences_own_length() -> None:
     ids = np.array([[5, 6, 7, 3], [5, 3, 0, 0]])
-    assert limit_lengths(ids, SearchConfig(max_length=200)).tolist() == [17, 11]  # 3 for each position, and 5
-    assert limit_lengths(ids, SearchConfig(max_length=15)).tolist() == [15, 11]
+    assert limit_lengths(ids, SearchOptions(max_length=200)).tolist() == [17, 11]  # 3 for each position, and 5
+    assert limit_lengths(ids, SearchOptions(max_length=15)).tolist() == [15, 11]
 
 
 def test_the_length_penalty_is_that_of_wu_et_al() -> None:
@@ -180,7 +180,7 @@ def test_stopping_early_loses_nothing_that_brute_force_finds(
     seed: int, alpha: float, form: str, beta: float, n_best: int
 ) -> None:
     model, longest = TableModel(vocabulary=3, attention=0.5), 4
-    config = SearchConfig(
+    config = SearchOptions(
         beam_size=81,
         length_penalty=alpha,
         length_normalisation=form,  # type: ignore[arg-type]
@@ -205,7 +205,7 @@ def test_stopping_early_loses_nothing_that_brute_force_finds(
 @given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), widths=st.integers(4, 20))
 def test_with_coverage_neighbours_and_their_padding_change_no_digit(seeds: list[int], widths: int) -> None:
     model = TableModel(vocabulary=6, attention=0.3)
-    config = SearchConfig(beam_size=3, n_best=2, max_length=8, coverage_penalty=0.4)
+    config = SearchOptions(beam_size=3, n_best=2, max_length=8, coverage_penalty=0.4)
     alone = [BeamSearch(model, sources(seed), config).run()[0] for seed in seeds]
     together = BeamSearch(model, np.pad(sources(*seeds), ((0, 0), (0, widths))), config).run()
     for hypotheses, others in zip(alone, together, strict=True):
@@ -229,7 +229,7 @@ def test_a_hypothesis_cut_at_the_limit_is_ranked_in_the_same_way() -> None:
             return np.where(self.tokens == END, -1e9, super().distribution(table, prefix))
 
     model = NeverEnds(vocabulary=4, attention=0.5)
-    config = SearchConfig(beam_size=4, n_best=4, max_length=3, coverage_penalty=2.0, length_penalty=0.0)
+    config = SearchOptions(beam_size=4, n_best=4, max_length=3, coverage_penalty=2.0, length_penalty=0.0)
     hypotheses = BeamSearch(model, sources(1), config).run()[0]
     for hypothesis in hypotheses:
         covered = np.log(np.clip(looked_at(model, hypothesis.tokens), 1e-6, 1)).sum()

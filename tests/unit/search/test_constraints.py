@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.search.beam import BeamSearch, LengthPenalty
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.search.constraints import (
     CopyLimit,
     Guide,
@@ -50,7 +50,7 @@ def test_the_ban_bars_just_the_tokens_that_would_repeat_a_run(history: list[list
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 3), n_best=st.integers(1, 4))
 def test_under_a_ban_a_wide_beam_finds_the_best_that_repeats_nothing(seed: int, size: int, n_best: int) -> None:
     model, longest = TableModel(vocabulary=3), 5
-    config = SearchConfig(beam_size=243, n_best=n_best, max_length=longest, no_repeat_ngram=size)
+    config = SearchOptions(beam_size=243, n_best=n_best, max_length=longest, no_repeat_ngram=size)
     hypotheses = BeamSearch(model, sources(seed), config).run()[0]
     scored = [
         (model.log_probability(seed + 10, tokens) / float(LengthPenalty(1.0)(len(tokens))), tokens)
@@ -66,7 +66,7 @@ def test_under_a_ban_a_wide_beam_finds_the_best_that_repeats_nothing(seed: int, 
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 3))
 def test_greedy_search_under_a_ban_takes_the_likeliest_token_that_is_left(seed: int, size: int) -> None:
     model = TableModel(vocabulary=4)
-    hypotheses = BeamSearch(model, sources(seed), SearchConfig(beam_size=1, max_length=8, no_repeat_ngram=size)).run()[
+    hypotheses = BeamSearch(model, sources(seed), SearchOptions(beam_size=1, max_length=8, no_repeat_ngram=size)).run()[
         0
     ]
     tokens: list[int] = []
@@ -83,7 +83,7 @@ def test_greedy_search_under_a_ban_takes_the_likeliest_token_that_is_left(seed: 
 @given(seed=st.integers(0, 10_000), prefix=st.lists(st.integers(4, 6), min_size=1, max_size=3))
 def test_under_a_prefix_search_finds_the_best_of_what_begins_with_it(seed: int, prefix: list[int]) -> None:
     model, longest = TableModel(vocabulary=3), 5
-    config = SearchConfig(beam_size=243, n_best=3, max_length=longest)
+    config = SearchOptions(beam_size=243, n_best=3, max_length=longest)
     hypotheses = BeamSearch(model, sources(seed), config, guide=Guide.from_config(config, prefix=prefix)).run()[0]
     scored = [
         (model.log_probability(seed + 10, tokens) / float(LengthPenalty(1.0)(len(tokens))), tokens)
@@ -98,7 +98,7 @@ def test_under_a_prefix_search_finds_the_best_of_what_begins_with_it(seed: int, 
 
 
 def test_a_prefix_may_repeat_itself_and_what_follows_may_not() -> None:
-    model, config = TableModel(vocabulary=4), SearchConfig(beam_size=3, max_length=9, no_repeat_ngram=1)
+    model, config = TableModel(vocabulary=4), SearchOptions(beam_size=3, max_length=9, no_repeat_ngram=1)
     hypotheses = BeamSearch(model, sources(5), config, guide=Guide.from_config(config, prefix=[4, 4, 4])).run()[0]
     tokens = hypotheses[0].tokens
     assert tokens[:3] == (4, 4, 4)
@@ -106,7 +106,7 @@ def test_a_prefix_may_repeat_itself_and_what_follows_may_not() -> None:
 
 
 def test_a_prefix_does_not_count_against_the_limit_of_a_short_source() -> None:
-    config = SearchConfig(max_length=100)
+    config = SearchOptions(max_length=100)
     assert limit_lengths(sources(3), config, prefix_length=30).tolist() == [3 * 3 + 5 + 30]
     assert limit_lengths(sources(3), config, prefix_length=95).tolist() == [100]
 
@@ -119,7 +119,7 @@ def test_no_more_candidates_are_asked_for_than_there_are_tokens() -> None:
             counts.append(candidates)
             return super().step(tokens, state, candidates)
 
-    config = SearchConfig(beam_size=50, max_length=5)
+    config = SearchOptions(beam_size=50, max_length=5)
     BeamSearch(
         CountingTable(vocabulary=3), sources(3), config, guide=Guide.from_config(config, prefix=[4], vocabulary=4)
     ).run()
@@ -130,7 +130,7 @@ def test_no_more_candidates_are_asked_for_than_there_are_tokens() -> None:
 @given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), size=st.integers(0, 2))
 def test_constrained_results_do_not_depend_on_neighbours(seeds: list[int], size: int) -> None:
     model = TableModel(vocabulary=6)
-    config = SearchConfig(beam_size=3, n_best=2, max_length=8, no_repeat_ngram=size)
+    config = SearchOptions(beam_size=3, n_best=2, max_length=8, no_repeat_ngram=size)
     guide = Guide.from_config(config, prefix=[5, 5])
     together = BeamSearch(model, sources(*seeds), config, guide=guide).run()
     for seed, hypotheses in zip(seeds, together, strict=True):
@@ -142,7 +142,7 @@ def test_constrained_results_do_not_depend_on_neighbours(seeds: list[int], size:
 
 def test_every_token_but_the_end_used_up_ends_the_sentence() -> None:
     hypotheses = BeamSearch(
-        TableModel(vocabulary=2), sources(1), SearchConfig(beam_size=1, max_length=9, no_repeat_ngram=1)
+        TableModel(vocabulary=2), sources(1), SearchOptions(beam_size=1, max_length=9, no_repeat_ngram=1)
     ).run()[0]
     assert hypotheses[0].finished
     assert all(hypotheses[0].tokens.count(token) <= 1 for token in itertools.chain([END, 4, 5]))
@@ -173,7 +173,7 @@ LEADS = st.lists(st.lists(st.integers(4, 6), max_size=3), min_size=1, max_size=4
 
 
 def search_behind(
-    model: TableModel, target_prefixes: list[list[int]], config: SearchConfig
+    model: TableModel, target_prefixes: list[list[int]], config: SearchOptions
 ) -> list[list[tuple[int, ...]]]:
     """The tokens of the hypotheses of each sentence behind its target prefix; the seed of a sentence is its number."""
     target_prefix = TargetPrefix.from_tokens(target_prefixes, [1] * len(target_prefixes))
@@ -187,7 +187,7 @@ def search_behind(
 def test_leads_fed_before_the_search_and_in_it_give_the_same(
     target_prefixes: list[list[int]], beam: int, n_best: int, ban: int
 ) -> None:
-    config = SearchConfig(beam_size=beam, n_best=min(beam, n_best), max_length=5, no_repeat_ngram=ban)
+    config = SearchOptions(beam_size=beam, n_best=min(beam, n_best), max_length=5, no_repeat_ngram=ban)
     guide = Guide.from_config(
         config, target_prefix=TargetPrefix.from_tokens(target_prefixes, [1] * len(target_prefixes)), barred=5
     )
@@ -209,7 +209,7 @@ def test_the_best_ends_of_a_target_prefix_are_found_and_it_counts_for_nothing(
     target_prefix: list[int], n_best: int
 ) -> None:
     model, longest = TableModel(vocabulary=3), 3
-    config = SearchConfig(beam_size=27, n_best=n_best, max_length=longest)
+    config = SearchOptions(beam_size=27, n_best=n_best, max_length=longest)
     (found,) = search_behind(model, [target_prefix], config)
     penalty, table = LengthPenalty(1.0), 10
     of_lead = model.log_probability(table, tuple(target_prefix))
@@ -223,7 +223,7 @@ def test_the_best_ends_of_a_target_prefix_are_found_and_it_counts_for_nothing(
 @examples(30)
 @given(target_prefixes=LEADS, beam=st.integers(1, 4))
 def test_a_result_does_not_depend_on_the_prefixes_beside_it(target_prefixes: list[list[int]], beam: int) -> None:
-    model, config = TableModel(vocabulary=3), SearchConfig(beam_size=beam, max_length=5)
+    model, config = TableModel(vocabulary=3), SearchOptions(beam_size=beam, max_length=5)
     together = search_behind(model, target_prefixes, config)
     for number, target_prefix in enumerate(target_prefixes):
         others: list[list[int]] = [[] for _ in target_prefixes]
@@ -232,7 +232,7 @@ def test_a_result_does_not_depend_on_the_prefixes_beside_it(target_prefixes: lis
 
 
 def test_probabilities_and_score_are_those_of_the_tokens_behind_the_lead() -> None:
-    model, config = TableModel(vocabulary=3), SearchConfig(beam_size=2, max_length=5)
+    model, config = TableModel(vocabulary=3), SearchOptions(beam_size=2, max_length=5)
     guide = Guide.from_config(config)._replace(target_prefix=TargetPrefix.from_tokens([[4, 5]], [1]))
     ((own,),) = BeamSearch(model, sources(0), config, guide=guide).run()
     assert len(own.attention) == len(own.tokens)
@@ -242,7 +242,7 @@ def test_probabilities_and_score_are_those_of_the_tokens_behind_the_lead() -> No
 
 def test_limits_count_the_own_positions_of_a_source_and_add_its_lead() -> None:
     target_prefix = TargetPrefix.from_tokens([[4, 5], []], [2, 0])
-    assert limit_lengths(np.full((2, 6), 9), SearchConfig(), target_prefix=target_prefix).tolist() == [
+    assert limit_lengths(np.full((2, 6), 9), SearchOptions(), target_prefix=target_prefix).tolist() == [
         3 * 4 + 5 + 2,
         3 * 6 + 5,
     ]
@@ -250,7 +250,7 @@ def test_limits_count_the_own_positions_of_a_source_and_add_its_lead() -> None:
 
 
 def test_a_barred_token_is_never_written_but_stands_in_a_lead() -> None:
-    model, config = TableModel(vocabulary=3), SearchConfig(beam_size=3, n_best=3, max_length=6)
+    model, config = TableModel(vocabulary=3), SearchOptions(beam_size=3, n_best=3, max_length=6)
     guide = Guide.from_config(config, barred=4, target_prefix=TargetPrefix.from_tokens([[4]], [1]))
     (hypotheses,) = BeamSearch(model, sources(5), config, guide=guide).run()
     free = Guide.from_config(config)._replace(target_prefix=TargetPrefix.from_tokens([[4]], [1]))
@@ -259,7 +259,7 @@ def test_a_barred_token_is_never_written_but_stands_in_a_lead() -> None:
 
 
 def test_tokens_of_a_lead_are_no_repetition() -> None:
-    model, config = TableModel(vocabulary=1), SearchConfig(beam_size=1, max_length=8, no_repeat_ngram=1)
+    model, config = TableModel(vocabulary=1), SearchOptions(beam_size=1, max_length=8, no_repeat_ngram=1)
     guide = Guide.from_config(config)._replace(target_prefix=TargetPrefix.from_tokens([[4, 4]], [1]))
     ((best,),) = BeamSearch(model, sources(3), config, guide=guide).run()
     assert best.tokens in ((4, 3), (3,))
@@ -269,7 +269,7 @@ PROBABILITIES = np.array([0.5, 0.3, 0.15, 0.05])
 GRID = (np.arange(10_000) + 0.5) / 10_000  # draws spread evenly, so that shares are exact
 
 
-def shares(config: SamplingConfig, probabilities: np.ndarray = PROBABILITIES) -> list[float]:
+def shares(config: SamplingOptions, probabilities: np.ndarray = PROBABILITIES) -> list[float]:
     """How often each column is drawn."""
     with np.errstate(divide="ignore"):
         rows = np.tile(np.log(probabilities), (len(GRID), 1))
@@ -278,30 +278,30 @@ def shares(config: SamplingConfig, probabilities: np.ndarray = PROBABILITIES) ->
 
 
 def test_tokens_are_drawn_as_often_as_they_are_likely() -> None:
-    assert shares(SamplingConfig(sample=True)) == pytest.approx(PROBABILITIES, abs=1e-4)
+    assert shares(SamplingOptions(sample=True)) == pytest.approx(PROBABILITIES, abs=1e-4)
 
 
 def test_temperature_is_the_divisor_of_log_probabilities() -> None:
     squared = PROBABILITIES**2 / (PROBABILITIES**2).sum()  # temperature 1/2
-    assert shares(SamplingConfig(sample=True, temperature=0.5)) == pytest.approx(squared, abs=1e-4)
+    assert shares(SamplingOptions(sample=True, temperature=0.5)) == pytest.approx(squared, abs=1e-4)
 
 
 def test_top_k_draws_from_the_likeliest() -> None:
-    assert shares(SamplingConfig(sample=True, top_k=2)) == pytest.approx([0.625, 0.375, 0, 0], abs=1e-4)
+    assert shares(SamplingOptions(sample=True, top_k=2)) == pytest.approx([0.625, 0.375, 0, 0], abs=1e-4)
 
 
 def test_top_k_counts_what_is_allowed() -> None:
     barred = np.array([0.0, 0.6, 0.3, 0.1])
-    assert shares(SamplingConfig(sample=True, top_k=2), barred) == pytest.approx([0, 2 / 3, 1 / 3, 0], abs=1e-4)
+    assert shares(SamplingOptions(sample=True, top_k=2), barred) == pytest.approx([0, 2 / 3, 1 / 3, 0], abs=1e-4)
 
 
 @pytest.mark.parametrize(("top_p", "kept"), [(0.4, 1), (0.5, 1), (0.51, 2), (0.79, 2), (0.94, 3), (1.0, 4)])
 def test_top_p_draws_from_the_fewest_that_reach_it(top_p: float, kept: int) -> None:
     expected = np.where(np.arange(4) < kept, PROBABILITIES, 0)
-    assert shares(SamplingConfig(sample=True, top_p=top_p)) == pytest.approx(expected / expected.sum(), abs=1e-4)
+    assert shares(SamplingOptions(sample=True, top_p=top_p)) == pytest.approx(expected / expected.sum(), abs=1e-4)
 
 
-def sampled(seeds: list[int], lines: list[int], config: SearchConfig) -> list[list[SearchResult]]:
+def sampled(seeds: list[int], lines: list[int], config: SearchOptions) -> list[list[SearchResult]]:
     guide = Guide.from_config(config, text_ids=[TextId(line, 0) for line in lines], steps=config.max_length)
     return BeamSearch(TableModel(vocabulary=6), sources(*seeds), config, guide=guide).run()
 
@@ -309,7 +309,7 @@ def sampled(seeds: list[int], lines: list[int], config: SearchConfig) -> list[li
 @examples(30)
 @given(seeds=st.lists(st.integers(0, 10_000), min_size=2, max_size=6, unique=True), n_best=st.integers(1, 4))
 def test_a_sample_depends_on_the_line_and_its_number_alone(seeds: list[int], n_best: int) -> None:
-    config = SearchConfig(max_length=8, n_best=n_best, sampling=SamplingConfig(sample=True))
+    config = SearchOptions(max_length=8, n_best=n_best, sampling=SamplingOptions(sample=True))
     numbers = [7 * index for index in range(len(seeds))]
     together = sampled(seeds, numbers, config)
     backwards = sampled(seeds[::-1], numbers[::-1], config)[::-1]
@@ -325,7 +325,7 @@ def test_a_sample_depends_on_the_line_and_its_number_alone(seeds: list[int], n_b
 def test_samples_are_as_likely_as_the_model_says() -> None:
     # 4,000 samples of one sentence: the share of every first token within four standard deviations.
     model, count = TableModel(vocabulary=4), 4_000
-    config = SearchConfig(max_length=1, n_best=1, sampling=SamplingConfig(sample=True))
+    config = SearchOptions(max_length=1, n_best=1, sampling=SamplingOptions(sample=True))
     guide = Guide.from_config(config, text_ids=[TextId(line, 0) for line in range(count)], steps=1)
     results = BeamSearch(model, sources(*[3] * count), config, guide=guide).run()
     shares = Counter(samples[0].tokens[0] for samples in results)
@@ -336,7 +336,7 @@ def test_samples_are_as_likely_as_the_model_says() -> None:
 
 def test_another_seed_draws_others_and_the_score_is_the_models_own() -> None:
     first, second = (
-        sampled([3], [0], SearchConfig(max_length=8, n_best=4, sampling=SamplingConfig(sample=True, seed=seed)))[0]
+        sampled([3], [0], SearchOptions(max_length=8, n_best=4, sampling=SamplingOptions(sample=True, seed=seed)))[0]
         for seed in (1, 2)
     )
     assert [sample.tokens for sample in first] != [sample.tokens for sample in second]
@@ -350,7 +350,7 @@ def test_every_sample_is_given_whether_it_ended_or_not() -> None:
     """One in three finds no end in four tokens, by itself and beside others of its line that do."""
     shares = []
     for n_best in (1, 2, 5):
-        config = SearchConfig(max_length=4, n_best=n_best, sampling=SamplingConfig(sample=True))
+        config = SearchOptions(max_length=4, n_best=n_best, sampling=SamplingOptions(sample=True))
         lines = sampled([3] * 400, list(range(400)), config)
         assert {len(samples) for samples in lines} == {n_best}
         shares.append(np.mean([not sample.finished for samples in lines for sample in samples]))
@@ -360,4 +360,4 @@ def test_every_sample_is_given_whether_it_ended_or_not() -> None:
 
 def test_samples_are_not_drawn_without_the_places_of_the_sentences() -> None:
     with pytest.raises(ValueError, match="needs the ids of the texts"):
-        BeamSearch(TableModel(vocabulary=6), sources(3), SearchConfig(sampling=SamplingConfig(sample=True))).run()
+        BeamSearch(TableModel(vocabulary=6), sources(3), SearchOptions(sampling=SamplingOptions(sample=True))).run()

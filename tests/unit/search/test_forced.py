@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nmt_cli.evaluation.metrics.registry import measure_all
 from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.search.beam import BeamSearch
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.forced import LIKELY, ForcedTarget, find_as_likely, force
 from support.properties import examples
 from support.tables import END, TableModel
@@ -45,7 +45,7 @@ def test_a_target_is_as_likely_if_every_token_is(rows: list[tuple[int, list[int]
 
 def test_forcing_what_greedy_search_found_finds_the_likeliest_tokens() -> None:
     model = TableModel(vocabulary=3)
-    hypothesis = BeamSearch(model, sources([7]), SearchConfig(beam_size=1, max_length=30)).run()[0][0]
+    hypothesis = BeamSearch(model, sources([7]), SearchOptions(beam_size=1, max_length=30)).run()[0][0]
     (forced,) = force(model, sources([7]), [list(hypothesis.tokens)], size=4)
     assert all(forced.likeliest)
     assert forced.log_probabilities == pytest.approx(hypothesis.token_log_probabilities)

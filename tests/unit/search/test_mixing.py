@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.search.beam import BeamSearch, LengthPenalty
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import Guide, TargetPrefix
 from nmt_cli.search.mixing import (
     CONTINUED,
@@ -59,7 +59,7 @@ def mean_log_probability(models: list[TableModel], table: int, tokens: tuple[int
 @given(seed=st.integers(0, 10_000))
 def test_an_ensemble_finds_the_best_under_the_mean_of_the_probabilities(seed: int) -> None:
     models: list[TableModel] = [WholeTable(vocabulary=3, sharpness=sharpness) for sharpness in (0.3, 1.0, 2.5)]
-    config = SearchConfig(beam_size=81, n_best=3, max_length=4)
+    config = SearchOptions(beam_size=81, n_best=3, max_length=4)
     hypotheses = BeamSearch(Ensemble(models, vocabulary=7), sources(seed), config).run()[0]
     penalty = LengthPenalty(1.0)
     scored = [
@@ -72,7 +72,7 @@ def test_an_ensemble_finds_the_best_under_the_mean_of_the_probabilities(seed: in
 
 
 def test_a_model_with_itself_is_itself() -> None:
-    model, config = WholeTable(vocabulary=3), SearchConfig(beam_size=3, n_best=3, max_length=6)
+    model, config = WholeTable(vocabulary=3), SearchOptions(beam_size=3, n_best=3, max_length=6)
     alone = BeamSearch(TableModel(vocabulary=3), sources(1, 2), config).run()
     twice = BeamSearch(Ensemble([model, model], vocabulary=7), sources(1, 2), config).run()
     assert [[hypothesis.tokens for hypothesis in hypotheses] for hypotheses in twice] == [
@@ -138,7 +138,7 @@ def make_word(vectors: FloatArray, *tokens: int) -> StoredTokens:
 @given(target=targets, beam=st.integers(1, 3))
 def test_the_translation_of_the_same_source_is_written_again(target: list[int], beam: int) -> None:
     guided = GuidedModel(MODEL, [store(5, target)], VOCABULARY)
-    ((best, *_),) = BeamSearch(guided, read_source(5), SearchConfig(beam_size=beam)).run()
+    ((best, *_),) = BeamSearch(guided, read_source(5), SearchOptions(beam_size=beam)).run()
     assert list(best.tokens) == target
     assert best.log_probability == pytest.approx(0, abs=0.02)  # stored with 16 bits
 
@@ -148,7 +148,7 @@ def test_the_translation_of_the_same_source_is_written_again(target: list[int], 
 def test_a_sentence_without_neighbours_gets_the_same_to_the_last_bit(
     target: list[int], beam: int, seeds: list[int]
 ) -> None:
-    config = SearchConfig(beam_size=beam, max_length=6)
+    config = SearchOptions(beam_size=beam, max_length=6)
     parts = [store(5, target), *([] for _ in seeds)]
     _, *together = BeamSearch(GuidedModel(MODEL, parts, VOCABULARY), read_source(5, *seeds), config).run()
     for results, expected in zip(together, BeamSearch(MODEL, read_source(*seeds), config).run(), strict=True):
@@ -165,15 +165,15 @@ def test_behind_a_lead_the_rest_of_the_same_translation_is_written(
 ) -> None:
     target_prefix = target_prefix[:-1]
     guide = Guide.from_config(
-        SearchConfig(beam_size=beam), target_prefix=TargetPrefix.from_tokens([target_prefix], [1])
+        SearchOptions(beam_size=beam), target_prefix=TargetPrefix.from_tokens([target_prefix], [1])
     )
     guided = GuidedModel(MODEL, [store(5, [*target_prefix, *target])], VOCABULARY)
-    ((best, *_),) = BeamSearch(guided, read_source(5), SearchConfig(beam_size=beam), guide=guide).run()
+    ((best, *_),) = BeamSearch(guided, read_source(5), SearchOptions(beam_size=beam), guide=guide).run()
     assert list(best.tokens) == target
 
 
 def test_a_store_that_is_nowhere_near_changes_nothing() -> None:
-    config = SearchConfig(beam_size=3, max_length=6)
+    config = SearchOptions(beam_size=3, max_length=6)
     guided = BeamSearch(GuidedModel(MODEL, [store(5, [4, 6, END])], VOCABULARY), read_source(8), config).run()
     expected = BeamSearch(MODEL, read_source(8), config).run()
     assert [result.tokens for result in guided[0]] == [result.tokens for result in expected[0]]

@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from nmt_cli.api.serve_config import ServeConfig, parse_size
+from nmt_cli.api.serve_config import ServeOptions, parse_size
 from nmt_cli.cli.serve import describe_service
 from nmt_cli.errors import OptionError
 from nmt_cli.server import run
@@ -66,7 +66,7 @@ def test_sizes_have_units() -> None:
         None,
     )
     with pytest.raises(OptionError):
-        ServeConfig(memory_limit="much")
+        ServeOptions(memory_limit="much")
 
 
 def test_requests_that_have_begun_are_answered_before_the_end() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, NotFoundError
@@ -23,7 +23,7 @@ def prepared(directory: Path, pictures: int = 30, **options: object) -> Prepared
         save(directory / f"{number}.npy", np.full((2 + number % 2, 4), number, np.float32))
     lines = [f"{n}.npy\t{caption}\n" for n in range(pictures) for caption in ("a", "b", f"c {n % 5}")]
     (directory / "captions.tsv").write_text("".join(lines))
-    config = PrepareConfig(source_type="features", tokenizer="char", dev="6", test="9", **options)
+    config = PrepareOptions(source_type="features", tokenizer="char", dev="6", test="9", **options)
     prepare(directory / "captions.tsv", directory / "prepared", config)
     return PreparedCorpus.load(directory / "prepared")
 
@@ -97,7 +97,7 @@ def test_equal_pictures_under_two_names_are_one(tmp_path: Path) -> None:
     prepare(
         tmp_path / "captions.tsv",
         tmp_path / "prepared",
-        PrepareConfig(source_type="features", tokenizer="char", dev="4", test="4"),
+        PrepareOptions(source_type="features", tokenizer="char", dev="4", test="4"),
     )
     corpus = PreparedCorpus.load(tmp_path / "prepared")
     for split in ("train", "dev", "test"):
@@ -137,7 +137,7 @@ def test_a_picture_that_is_not_there_is_told_with_its_line(tmp_path: Path) -> No
     save(tmp_path / "0.npy", np.zeros((1, 2)))
     (tmp_path / "captions.tsv").write_text("0.npy\ta\nnone.npy\tb\n")
     with pytest.raises(NotFoundError, match=r"captions.tsv, line 2: there is no picture .*none.npy"):
-        prepare(tmp_path / "captions.tsv", tmp_path / "prepared", PrepareConfig(source_type="features"))
+        prepare(tmp_path / "captions.tsv", tmp_path / "prepared", PrepareOptions(source_type="features"))
 
 
 def test_features_of_two_networks_are_refused(tmp_path: Path) -> None:
@@ -145,4 +145,4 @@ def test_features_of_two_networks_are_refused(tmp_path: Path) -> None:
     save(tmp_path / "1.npy", np.zeros((1, 3)))
     (tmp_path / "captions.tsv").write_text("0.npy\ta\n1.npy\tb\n")
     with pytest.raises(DataError, match="depth 3"):
-        prepare(tmp_path / "captions.tsv", tmp_path / "prepared", PrepareConfig(source_type="features"))
+        prepare(tmp_path / "captions.tsv", tmp_path / "prepared", PrepareOptions(source_type="features"))

@@ -8,7 +8,7 @@ import pytest
 
 from nmt_cli.arrays.rows import Ragged
 from nmt_cli.arrays.types import END
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.sources.source import LENGTH_MARGIN, MIN_LENGTH_FACTOR, TextSource, measure_length_factor
@@ -61,7 +61,7 @@ def test_the_first_ids_of_each_sequence_are_kept() -> None:
 def test_prepare_cuts_and_says_where(tmp_path: Path) -> None:
     rows = [(f"a{'b' * number}", f"c{'d' * number}") for number in range(1, 41)]
     write_pairs(tmp_path / "corpus.tsv", rows)
-    config = PrepareConfig(tokenizer="char", max_source_length=31, dev="4", test="4")
+    config = PrepareOptions(tokenizer="char", max_source_length=31, dev="4", test="4")
     report = prepare(tmp_path / "corpus.tsv", tmp_path / "prepared", config, report=tmp_path / "r.json")
     cut = report.manifest.truncation
     assert [finding["count"] for finding in json.loads((tmp_path / "r.json").read_text())["findings"]] == [11]

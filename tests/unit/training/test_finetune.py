@@ -9,7 +9,7 @@ from shutil import copytree, rmtree
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, OptionError
@@ -19,7 +19,7 @@ from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.model_directory import ModelDirectory, read_card
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.training import transfer as finetune
 from nmt_cli.training.export import publish as publishing
@@ -95,7 +95,7 @@ def new(old: Old, tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     generator = random.Random(5)
     sentences = {tuple(generator.choices(SYLLABLES, k=2 * generator.randint(2, 4))) for _ in range(400)}
     pairs = [("no " + written(words), "on " + written([*words[1:], words[0]])) for words in sorted(sentences)]
-    config = PrepareConfig(tokenizer_from=str(old.model), dev="30", test="30")
+    config = PrepareOptions(tokenizer_from=str(old.model), dev="30", test="30")
     prepare(write_pairs(directory / "new.tsv", pairs), directory / "prepared", config)
     return PreparedCorpus.load(directory / "prepared")
 
@@ -108,7 +108,7 @@ def written(syllables: list[str] | tuple[str, ...]) -> str:
 def score(model: Path, corpus: PreparedCorpus) -> float:
     pairs = corpus.read_pairs("test")
     sources = [pair.source for pair in pairs]
-    translations = TranslationRequest(model).load().translate(sources, TranslateOptions(SearchConfig(beam_size=1)))
+    translations = TranslationRequest(model).load().translate(sources, TranslateOptions(SearchOptions(beam_size=1)))
     return compute_chrf([translation.text for translation in translations], [[pair.target] for pair in pairs]).value
 
 
@@ -189,7 +189,7 @@ def test_only_old_pairs_need_the_same_subwords(old: Old, tmp_path: Path) -> None
 
 def test_old_pairs_are_replayed_beside_new_tags(old: Old, tmp_path: Path) -> None:
     path = write_pairs(tmp_path / "new.tsv", toy_pairs(300))
-    config = PrepareConfig(tokenizer_from=str(old.corpus.directory), dev="20", test="20")
+    config = PrepareOptions(tokenizer_from=str(old.corpus.directory), dev="20", test="20")
     prepare(CorpusFile(path, tags=parse_tag_list("ui")), tmp_path / "new", config)
     child = PreparedCorpus.load(tmp_path / "new")
     replayed = load_replayed_corpus(child, TrainOptions(replay=str(old.corpus.directory)))

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu, compute_chrf
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.training.export import publish as publishing
 from nmt_cli.training.export.publish import Int8Check, quantise_and_check
 from nmt_cli.training.options import TrainOptions
@@ -116,7 +116,7 @@ def test_the_exported_model_scores_what_the_card_says(corpus: PreparedCorpus, tr
     translations = (
         TranslationRequest(trained.directory, precision=precision)
         .load()
-        .translate([pair.source for pair in pairs], TranslateOptions(SearchConfig(beam_size=1)))
+        .translate([pair.source for pair in pairs], TranslateOptions(SearchOptions(beam_size=1)))
     )
     hypotheses, references = [translation.text for translation in translations], [[pair.target] for pair in pairs]
     card = ModelDirectory.load(trained.directory).card
@@ -144,7 +144,7 @@ def test_a_corpus_that_is_prepared_anew_meanwhile_changes_nothing(tmp_path: Path
     class Meddler(Watcher):
         def report_export(self) -> None:
             other = write_pairs(tmp_path / "other.tsv", [(f"{a} x", f"y {b}") for a, b in toy_pairs(200)])
-            prepare(other, toy.directory, PrepareConfig(vocab_size=320), replace=True)
+            prepare(other, toy.directory, PrepareOptions(vocab_size=320), replace=True)
 
     train(TrainRequest(toy, tmp_path / "model", SMALL, replace(QUICK, epochs=1), watcher=Meddler()))
     assert (toy.directory / "joint.spm").read_bytes() != before == (tmp_path / "model" / "joint.spm").read_bytes()

@@ -9,7 +9,7 @@ from keras import ops
 import nmt_cli as nmt
 from nmt_cli.arrays.rows import BatchSize
 from nmt_cli.arrays.types import END, START
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.model.config import Vocabularies
@@ -23,7 +23,7 @@ from support.models import tiny_config, toy_pairs, write_pairs
 def test_long_sources_make_small_batches_whatever_their_targets(tmp_path: Path) -> None:
     pairs = [(f"{source} " * 6, target) for source, target in toy_pairs(300)]
     corpus = write_pairs(tmp_path / "long.tsv", pairs)
-    prepare(corpus, tmp_path / "prepared", PrepareConfig(vocab_size=330, max_length=400, max_ratio=20))
+    prepare(corpus, tmp_path / "prepared", PrepareOptions(vocab_size=330, max_length=400, max_ratio=20))
     dev = PreparedCorpus.load(tmp_path / "prepared")
     batches = make_sorted_batches(dev, BatchSize(rows=128, cells=400))
     assert sum(len(batch.source) for batch in batches) == len(dev.load_encoded("dev").source)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.search.beam import BeamSearch
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.search.trace import BeamTrace
 from nmt_cli.translation.beam_tree import TracedBeam, trace_beam
@@ -22,7 +22,7 @@ MODEL = TableModel(vocabulary=5)
 def traced(seed: int, beam: int) -> tuple[BeamTrace, list]:
     trace = BeamTrace()
     (hypotheses,) = BeamSearch(
-        MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=beam, max_length=6), trace
+        MODEL, np.array([[seed + 10, 9, END]]), SearchOptions(beam_size=beam, max_length=6), trace
     ).run()
     return trace, hypotheses
 
@@ -52,7 +52,7 @@ def test_every_node_has_the_probability_of_its_path(seed: int, beam: int) -> Non
 @given(seed=st.integers(0, 5000))
 def test_watching_changes_nothing_and_each_step_keeps_at_most_the_beam(seed: int) -> None:
     trace, hypotheses = traced(seed, 3)
-    alone = BeamSearch(MODEL, np.array([[seed + 10, 9, END]]), SearchConfig(beam_size=3, max_length=6)).run()[0]
+    alone = BeamSearch(MODEL, np.array([[seed + 10, 9, END]]), SearchOptions(beam_size=3, max_length=6)).run()[0]
     assert [hypothesis.tokens for hypothesis in alone] == [hypothesis.tokens for hypothesis in hypotheses]
     for depth in range(1, 7):
         assert sum(node.depth == depth and node.fate == "kept" for node in trace.nodes) <= 3
@@ -60,7 +60,7 @@ def test_watching_changes_nothing_and_each_step_keeps_at_most_the_beam(seed: int
 
 def test_a_batch_cannot_be_traced() -> None:
     with pytest.raises(ValueError, match="one sentence"):
-        BeamSearch(MODEL, np.array([[11, END], [12, END]]), SearchConfig(beam_size=2), BeamTrace()).run()
+        BeamSearch(MODEL, np.array([[11, END], [12, END]]), SearchOptions(beam_size=2), BeamTrace()).run()
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_picture_of_the_tree_is_written_and_formulas_are_text(beam: TracedBeam
 
 def test_the_tree_is_of_what_search_is_given_and_shows_what_is_carried() -> None:
     translator = adversarial_translator()
-    line, search_config = "bade 5 km lu.", SearchConfig(beam_size=3, max_length=8)
+    line, search_config = "bade 5 km lu.", SearchOptions(beam_size=3, max_length=8)
     tree = trace_beam(translator, line, search_config)
     (best,) = translator.network.search({TextId(0, 0): "bade ⟦0⟧ lu."}, search_config).values()
     assert [node.token for node in tree.nodes if node.best] == list(best.hypotheses[0].tokens)

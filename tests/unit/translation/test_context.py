@@ -16,7 +16,7 @@ from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.errors import OptionError
 from nmt_cli.jobs.units import translate_units
 from nmt_cli.runtime.model_directory import read_card
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.search.step_model import FedModel, Step, StepModel
 from nmt_cli.server.models import ModelPool, ServedModel
@@ -25,7 +25,7 @@ from nmt_cli.text.streams import batch_blocks
 from nmt_cli.text.symbols import CONTEXT_END
 from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.batch import TranslationBatch
-from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.known_tags import find_scope
 from nmt_cli.translation.lines import BEGINNING, WINDOW, ContextScope, ContextWindow, Line, lay_out_lines
 from nmt_cli.translation.request import TranslationRequest
@@ -38,7 +38,7 @@ from support.models import export_untrained
 from support.properties import examples
 from support.served import Client
 
-GREEDY = SearchConfig(beam_size=1, max_length=8)
+GREEDY = SearchOptions(beam_size=1, max_length=8)
 LINES = [pair[0] for pair in paged_pairs(6)]
 FIRST = TextId(0, 0)
 
@@ -65,7 +65,7 @@ def translate_texts(
         for number, line in enumerate(text)
     ]
     observed: list[Translation] = []
-    job = TranslationRequest(model, options=TranslateOptions(GREEDY, RepairConfig(), CheckConfig()))
+    job = TranslationRequest(model, options=TranslateOptions(GREEDY, RepairOptions(), CheckOptions()))
     batches = batch_blocks(iter(units), block)
     written = b"".join(translate_units(batches, InProcess(job.start(threads=1)), observed.append, scope))
     assert written.decode().splitlines() == [translation.text for translation in observed]
@@ -118,7 +118,7 @@ class WithoutFeeding(NamedTuple):
 @pytest.mark.parametrize("beam", [1, 5])
 def test_a_network_fed_before_the_search_writes_what_it_writes_if_forced(reader: Translator, beam: int) -> None:
     assert isinstance(reader.engine, FedModel)
-    config = SearchConfig(beam_size=beam, max_length=8)
+    config = SearchOptions(beam_size=beam, max_length=8)
     leads = [(), (7, 8, 4), (9, 4), (5, 6, 7, 8, 4)]
     contexts = {TextId(row, 0): SentenceContext(LINES[row], lead) for row, lead in enumerate(leads) if lead}
     forced = reader.network._replace(engine=WithoutFeeding(reader.engine))
@@ -154,7 +154,7 @@ def test_a_translation_with_a_fault_is_no_context(reader: Translator) -> None:
 
 
 def test_the_separator_is_never_written(reader: Translator) -> None:
-    config = SearchConfig(beam_size=5, n_best=5, max_length=12)
+    config = SearchOptions(beam_size=5, n_best=5, max_length=12)
     lines = LINES[: 2 * WINDOW]
     for translation in reader.translate(read_in_context(lines, list(range(len(lines)))), TranslateOptions(config)):
         for hypothesis in translation.hypotheses:
@@ -164,7 +164,7 @@ def test_the_separator_is_never_written(reader: Translator) -> None:
 def test_lines_without_context_are_as_if_there_was_none(context_model: Path, reader: Translator) -> None:
     (unread,) = translate_texts(context_model, [LINES[:5]], 3, "nothing")
     alone = [
-        reader.translate([line], TranslateOptions(GREEDY, repair=RepairConfig(), checks=CheckConfig()))[0]
+        reader.translate([line], TranslateOptions(GREEDY, repair=RepairOptions(), checks=CheckOptions()))[0]
         for line in LINES[:5]
     ]
     assert [text for text, _ in unread] == [translation.text for translation in alone]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.translation.config import widen_for_distinct
 from nmt_cli.translation.placement.joining import select_distinct
 from nmt_cli.translation.result import Translation
@@ -26,7 +26,7 @@ def test_the_best_of_each_text_is_kept(texts: str, most: int, expected: list[int
 
 
 def test_more_hypotheses_are_searched_than_asked_for_if_the_beam_has_them() -> None:
-    assert widen_for_distinct(SearchConfig(n_best=3, beam_size=10)).n_best == 6
-    assert widen_for_distinct(SearchConfig(n_best=3, beam_size=4)).n_best == 4
-    for config in (SearchConfig(n_best=1), SearchConfig(n_best=3, sampling=SamplingConfig(sample=True))):
+    assert widen_for_distinct(SearchOptions(n_best=3, beam_size=10)).n_best == 6
+    assert widen_for_distinct(SearchOptions(n_best=3, beam_size=4)).n_best == 4
+    for config in (SearchOptions(n_best=1), SearchOptions(n_best=3, sampling=SamplingOptions(sample=True))):
         assert widen_for_distinct(config) == config

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from nmt_cli.arrays.types import IntArray
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.step_model import Step
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.aligned import MarkedText
-from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.forced import FORCING, JUDGING, force_translations
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.stages import STAGES
@@ -78,11 +78,12 @@ def not_isolated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("said", [(), ("▁",), ("▁", "▁")])
 @pytest.mark.parametrize(
-    "config", [SearchConfig(beam_size=1), SearchConfig(beam_size=4, n_best=4), SearchConfig(beam_size=2, prefix="bade")]
+    "config",
+    [SearchOptions(beam_size=1), SearchOptions(beam_size=4, n_best=4), SearchOptions(beam_size=2, prefix="bade")],
 )
-def test_a_line_becomes_nothing_and_that_is_told(said: tuple[str, ...], config: SearchConfig) -> None:
+def test_a_line_becomes_nothing_and_that_is_told(said: tuple[str, ...], config: SearchOptions) -> None:
     translator = make_silent(*said)
-    for repair, checks in ((None, None), (RepairConfig(), CheckConfig()), (None, CheckConfig())):
+    for repair, checks in ((None, None), (RepairOptions(), CheckOptions()), (None, CheckOptions())):
         translations = translator.translate(LINES, TranslateOptions(config, repair=repair, checks=checks))
         assert len(translations) == len(LINES)
         for translation in translations:
@@ -97,6 +98,6 @@ def test_a_line_becomes_nothing_and_that_is_told(said: tuple[str, ...], config: 
 def test_an_empty_translation_can_be_scored(stages: Any, target: str) -> None:
     translator = make_silent()
     scored = force_translations(
-        translator, LINES, [target] * len(LINES), stages=stages, checks=CheckConfig() if stages is JUDGING else None
+        translator, LINES, [target] * len(LINES), stages=stages, checks=CheckOptions() if stages is JUDGING else None
     )
     assert len(scored) == len(LINES)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.translation import forced
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.forced import CANDIDATES, Judge, force_translations
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.result import Hypothesis, Translation
@@ -23,7 +23,7 @@ def test_a_forced_pair_is_masked_and_cut_as_a_translated_line_is() -> None:
     pair = (["bade a@b.com lu ma."], ["edab a@b.com ul am."])
 
     def forced(protect: bool, limit: int | None = None) -> tuple[str, str, int | None]:
-        translator = adversarial_translator(lines=LineConfig(protect=protect))
+        translator = adversarial_translator(lines=LineOptions(protect=protect))
         (translation,) = force_translations(translator, *pair, limit=limit)
         return (
             "".join(translation.source_pieces),
@@ -81,7 +81,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
 
 def rank(judge: Judge, **settings: Any) -> Mapping[str, list[str]]:
     texts = {TextId(0, 0): make_translation("a"), TextId(1, 0): make_translation("b")}
-    ranked = judge.rank(texts, SearchConfig(**{"n_best": 3, "rerank_weight": 0.1, **settings}))
+    ranked = judge.rank(texts, SearchOptions(**{"n_best": 3, "rerank_weight": 0.1, **settings}))
     assert list(ranked) == list(texts)
     return {each.source: [hypothesis.text for hypothesis in each.hypotheses] for each in ranked.values()}
 
@@ -105,17 +105,17 @@ def test_as_many_hypotheses_are_left_as_were_asked_for(judge: Judge) -> None:
 
 
 def test_the_score_is_of_the_ranking_the_probability_of_the_model(judge: Judge) -> None:
-    (ranked,) = judge.rank({TextId(0, 0): make_translation("a")}, SearchConfig(rerank_weight=0.5)).values()
+    (ranked,) = judge.rank({TextId(0, 0): make_translation("a")}, SearchOptions(rerank_weight=0.5)).values()
     (best,) = ranked.hypotheses
     assert (best.text, best.score, best.log_probability) == ("three", -2.0 - 0.5, -4.0)
 
 
 def test_a_blank_text_has_nothing_to_rank(judge: Judge) -> None:
     blank = Translation("", (), (), frozenset())
-    assert judge.rank({TextId(0, 0): blank}, SearchConfig()) == {TextId(0, 0): blank}
+    assert judge.rank({TextId(0, 0): blank}, SearchOptions()) == {TextId(0, 0): blank}
 
 
 @pytest.mark.parametrize(("beam_size", "expected"), [(1, CANDIDATES), (5, CANDIDATES), (20, 20)])
 def test_the_search_is_wide_enough(judge: Judge, beam_size: int, expected: int) -> None:
-    wide = judge.widen_search(SearchConfig(beam_size=beam_size, length_penalty=0.7))
+    wide = judge.widen_search(SearchOptions(beam_size=beam_size, length_penalty=0.7))
     assert (wide.beam_size, wide.n_best, wide.length_penalty) == (expected, expected, 0.7)

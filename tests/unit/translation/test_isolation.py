@@ -9,23 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.api.drawings.attention import measure_translations
-from nmt_cli.api.drawings.config import DrawingConfig
+from nmt_cli.api.drawings.config import DrawingOptions
 from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
 from nmt_cli.api.translator import LoadedTranslator
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.report import score_translations
 from nmt_cli.evaluation.texts import ParallelText
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.sources.source import TextSource
-from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.request import Block, TranslationRequest
 from nmt_cli.translation.stages import isolate
 from support.properties import examples
 from support.scripted_translator import ScriptedTranslator
 
 SECRET = "secret"
-GREEDY = SearchConfig(beam_size=1, max_length=12)
+GREEDY = SearchOptions(beam_size=1, max_length=12)
 LINES = ["bade lu.", f"bade {SECRET}.", "ma lu bade.", "lu."]
 
 
@@ -74,11 +74,11 @@ def test_what_is_no_fault_of_a_line_is_an_error_as_before(problem: Exception) ->
         ScriptedTranslator(refuse).translate(["a", "b"], TranslateOptions(GREEDY))
 
 
-@pytest.mark.parametrize("checks", [CheckConfig(), CheckConfig(check=False), None])
-def test_a_job_copies_a_line_on_which_a_stage_fails(checks: CheckConfig | None) -> None:
+@pytest.mark.parametrize("checks", [CheckOptions(), CheckOptions(check=False), None])
+def test_a_job_copies_a_line_on_which_a_stage_fails(checks: CheckOptions | None) -> None:
     translator = ScriptedTranslator(fail_on_secrets)
     job = TranslationRequest(
-        Path(), options=TranslateOptions(SearchConfig(), RepairConfig(), checks), opener=lambda request: translator
+        Path(), options=TranslateOptions(SearchOptions(), RepairOptions(), checks), opener=lambda request: translator
     )
     lines = ("we have cats.", f"a {SECRET}.", "they came.", "")
     translations = job.start()(Block(7, lines))
@@ -108,7 +108,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("failing")
 def test_samples_and_contexts_of_other_lines_stay_as_they_are(untrained_model: Path) -> None:
     translator = TranslationRequest(untrained_model).load()
-    config = SearchConfig(max_length=12, sampling=SamplingConfig(sample=True))
+    config = SearchOptions(max_length=12, sampling=SamplingOptions(sample=True))
     translations = translator.translate(LINES, TranslateOptions(config), first_line=5)
     for row, line in enumerate(LINES):
         (alone,) = translator.translate([line], TranslateOptions(config), first_line=5 + row)
@@ -123,7 +123,7 @@ def test_python_gets_a_copy_of_the_line_at_fault(untrained_model: Path) -> None:
 
 @pytest.mark.usefixtures("failing")
 def test_a_scored_line_at_fault_keeps_its_given_translation(untrained_model: Path) -> None:
-    job = TranslationRequest(untrained_model, options=TranslateOptions(GREEDY, checks=CheckConfig()), score=True)
+    job = TranslationRequest(untrained_model, options=TranslateOptions(GREEDY, checks=CheckOptions()), score=True)
     scored = job.start()(Block(0, tuple(f"{line}\t{line[::-1]}" for line in LINES)))
     assert [each.text for each in scored] == [line[::-1] for line in LINES]
     assert [each.source for each in scored] == LINES
@@ -152,7 +152,7 @@ def make_text(lines: Sequence[str]) -> ParallelText:
 @pytest.mark.usefixtures("failing")
 @pytest.mark.parametrize("targets", [(), tuple(line[::-1] for line in LINES)])
 def test_a_drawing_tells_the_sentence_at_fault(untrained_model: Path, targets: tuple[str, ...]) -> None:
-    config = DrawingConfig(target=targets)
+    config = DrawingOptions(target=targets)
     request = DrawingRequest(
         models=(untrained_model,), corpora=(), config=config, search=GREEDY, sentences=tuple(LINES)
     )

@@ -13,7 +13,7 @@ from nmt_cli.carrying.spans import EMOJI_COVER, NO_CONTEXT
 from nmt_cli.carrying.syntax import trim_address
 from nmt_cli.translation.checks.marks import check_spans
 from nmt_cli.translation.checks.words import CheckContext
-from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, LineOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.placement.alignment import find_word_ranges, trace_words
 from nmt_cli.translation.placement.span_placement import verify_spans
 from nmt_cli.translation.placement.traced_text import TextRange
@@ -35,12 +35,14 @@ ATOMS = (
 @pytest.mark.parametrize("atom", ATOMS)
 def test_calls_grow_with_the_length_of_a_line(atom: str) -> None:
     translator = ScriptedTranslator(str.upper)
-    translator.reader.config = LineConfig(max_words=10)  # pieces are short, however long a line is
+    translator.reader.config = LineOptions(max_words=10)  # pieces are short, however long a line is
 
     def translate(length: int) -> int:
         line = "We go: " + (atom * length)[:length]
         return count_calls(
-            lambda: translator.translate([line], TranslateOptions(GREEDY, repair=RepairConfig(), checks=CheckConfig()))
+            lambda: translator.translate(
+                [line], TranslateOptions(GREEDY, repair=RepairOptions(), checks=CheckOptions())
+            )
         )
 
     translate(SHORT // 8)  # compiles patterns, and loads modules

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.runtime.installed_models import find_model
-from nmt_cli.search.config import SearchConfig
-from nmt_cli.translation.config import CheckConfig, LineConfig, RepairConfig, TranslateOptions
+from nmt_cli.search.config import SearchOptions
+from nmt_cli.translation.config import CheckOptions, LineOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.translator import Translator
 from support.properties import examples
@@ -20,12 +20,14 @@ LINES = [
 
 
 def load() -> Translator:
-    return TranslationRequest(find_model(Path("eng-deu")), lines=LineConfig(slips=True), threads=1).load()
+    return TranslationRequest(find_model(Path("eng-deu")), lines=LineOptions(slips=True), threads=1).load()
 
 
 def translate(translator: Translator, line: str) -> tuple[object, ...]:
-    search = SearchConfig(beam_size=1)
-    (translation,) = translator.translate([line], TranslateOptions(search, repair=RepairConfig(), checks=CheckConfig()))
+    search = SearchOptions(beam_size=1)
+    (translation,) = translator.translate(
+        [line], TranslateOptions(search, repair=RepairOptions(), checks=CheckOptions())
+    )
     return translation.text, translation.checks, translation.repairs
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.arrays.types import FloatArray, IntArray
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.step_model import Step
 from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.config import TranslateOptions
@@ -85,7 +85,7 @@ def test_the_score_of_an_own_translation_is_that_of_the_search(seed: int, spans:
     translator = Translator(Carrier(seed), TextSource(WORD_TOKENIZER), WORD_TOKENIZER)
     source = "the dog " + " sees ".join(spans) + " at one"
     (translation,) = translator.translate(
-        [source], TranslateOptions(SearchConfig(beam_size=beam, n_best=beam, max_length=40))
+        [source], TranslateOptions(SearchOptions(beam_size=beam, n_best=beam, max_length=40))
     )
     hypotheses = [each for each in translation.hypotheses if not any(placed.dropped for placed in each.placed_spans)]
     assert hypotheses

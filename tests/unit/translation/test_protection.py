@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.symbols import TokenizerKind
-from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.translation.config import LineOptions, TranslateOptions
 from support.adversary import adversarial_translator
 from support.models import WORDS, toy_pairs
 from support.properties import examples
 from support.spans import lines_with_spans, sentences_with_spans
 
-GREEDY = SearchConfig(beam_size=1)
+GREEDY = SearchOptions(beam_size=1)
 
 
 def lost(spans: list[str], text: str) -> list[str]:
@@ -60,7 +60,7 @@ def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Toke
 def test_spans_of_any_line_survive_in_every_hypothesis(
     line: str, seed: int, copies_placeholders: bool, beam: int
 ) -> None:
-    config = SearchConfig(beam_size=beam, n_best=beam)
+    config = SearchOptions(beam_size=beam, n_best=beam)
     model = adversarial_translator(seed=seed, copies_placeholders=copies_placeholders)
     translation = model.translate([line], TranslateOptions(config))[0]
     # A network without placeholders reads plain numbers, but where a line has no word.
@@ -107,7 +107,7 @@ def test_a_literal_placeholder_survives_beside_real_ones() -> None:
 
 
 def test_without_protection_the_network_gets_the_text_itself() -> None:
-    free = adversarial_translator(lines=LineConfig(protect=False))
+    free = adversarial_translator(lines=LineOptions(protect=False))
     assert free.translate(["bade {x}."], TranslateOptions(GREEDY))[0].placed == ()
 
 
@@ -119,7 +119,7 @@ def test_pieces_show_the_spans_themselves() -> None:
 @examples(25)
 @given(words=st.lists(st.sampled_from([*WORDS[:20], "{x}", "bade.", "giko,", "字。", "ba" * 300]), max_size=300))
 def test_a_line_of_any_length_is_one_line_and_keeps_its_spans(words: list[str]) -> None:
-    short = adversarial_translator(lines=LineConfig(max_words=7))
+    short = adversarial_translator(lines=LineOptions(max_words=7))
     translation = short.translate([" ".join(words)], TranslateOptions(GREEDY))[0]
     assert lost(["{x}"] * words.count("{x}"), translation.text) == []
     for hypothesis in translation.hypotheses:

@@ -8,9 +8,9 @@ import pytest
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.errors import DamagedError, NotFoundError
 from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, read_card, write_card
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.profile import PROFILE_NAME
-from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.request import Block, TranslationRequest
 
 
@@ -47,7 +47,7 @@ def test_the_model_that_reads_back_travels_too(unread_model: Path, tmp_path: Pat
 def test_the_glossary_travels_too(unread_model: Path, tmp_path: Path) -> None:
     terms, directory = tmp_path / "terms.tsv", tmp_path / "there"
     terms.write_text("dog\tHund\n")
-    request = TranslationRequest(unread_model, lines=LineConfig(glossary=str(terms))).pack()
+    request = TranslationRequest(unread_model, lines=LineOptions(glossary=str(terms))).pack()
     terms.unlink()
     directory.mkdir()
     lines = request.unpack_to(directory).lines
@@ -63,7 +63,7 @@ def test_a_model_that_is_not_there_is_told_where_the_request_is_packed(tmp_path:
 def test_a_held_job_translates_by_the_models_of_the_moment_it_was_held(untrained_model: Path, tmp_path: Path) -> None:
     """Whatever is written to their files: the worker that replaces a dead one has the same model."""
     model, lines = copytree(untrained_model, tmp_path / "model"), ("bade giko.", "lu.")
-    job = TranslationRequest(model, options=TranslateOptions(SearchConfig(beam_size=1)))
+    job = TranslationRequest(model, options=TranslateOptions(SearchOptions(beam_size=1)))
     expected = [translation.text for translation in job.start()(Block(0, lines))]
     held = job.hold()
     for path in filter(Path.is_file, model.iterdir()):

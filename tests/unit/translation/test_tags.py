@@ -9,9 +9,9 @@ import nmt_cli as nmt
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import read_card
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import parse_tag_list, replace_languages
-from nmt_cli.translation.config import TagConfig, TranslateOptions
+from nmt_cli.translation.config import TagOptions, TranslateOptions
 from nmt_cli.translation.forced import force_lines, force_translations
 from nmt_cli.translation.known_tags import find_tags
 from nmt_cli.translation.lines import lay_out_lines
@@ -20,7 +20,7 @@ from nmt_cli.translation.translator import Translator
 from support.corpora import prepare_tagged
 from support.models import export_untrained
 
-GREEDY = SearchConfig(beam_size=1, max_length=6)
+GREEDY = SearchOptions(beam_size=1, max_length=6)
 GERMAN, DUTCH = parse_tag_list("to:de"), parse_tag_list("to:nl ui")
 LINE = "The dog sees 3.5 cats at one two."
 
@@ -118,9 +118,9 @@ def test_a_translation_is_scored_behind_its_tags(tagging_translator: Translator)
 
 def test_what_is_asked_for_is_found_among_the_tags_of_the_model(tagged_model: Path) -> None:
     card = read_card(tagged_model)
-    assert find_tags(TagConfig(to="nld", tag=("ui",)).names, card, tagged_model) == DUTCH
+    assert find_tags(TagOptions(to="nld", tag=("ui",)).names, card, tagged_model) == DUTCH
     assert find_tags(["nl"], card, tagged_model) == parse_tag_list("to:nl")
-    assert find_tags(TagConfig(to="de-AT").names, card, tagged_model) == GERMAN
+    assert find_tags(TagOptions(to="de-AT").names, card, tagged_model) == GERMAN
     both = card._replace(tags={">pt-BR": 1, ">pt-PT": 1})
     for asked, found in (
         ("pt-PT", "pt-PT"),
@@ -129,10 +129,10 @@ def test_what_is_asked_for_is_found_among_the_tags_of_the_model(tagged_model: Pa
         ("pt", "pt-BR"),
         ("pt-AO", "pt-BR"),
     ):
-        assert find_tags(TagConfig(to=asked).names, both, tagged_model) == parse_tag_list(f"to:{found}")
+        assert find_tags(TagOptions(to=asked).names, both, tagged_model) == parse_tag_list(f"to:{found}")
     named = card._replace(tags={">tar": 1, ">tpi": 1, ">quc": 1})
     for asked, found in (("Rarámuri", "tar"), ("tarahumara", "tar"), ("Tok Pisin", "tpi"), ("K'iche'", "quc")):
-        assert find_tags(TagConfig(to=asked).names, named, tagged_model) == parse_tag_list(f"to:{found}")
+        assert find_tags(TagOptions(to=asked).names, named, tagged_model) == parse_tag_list(f"to:{found}")
     assert find_tags([], card, tagged_model) == ()
     assert find_tags(["to:yy"], card._replace(tags={}), tagged_model) == ()
 
@@ -140,13 +140,13 @@ def test_what_is_asked_for_is_found_among_the_tags_of_the_model(tagged_model: Pa
 @pytest.mark.parametrize(
     ("config", "message", "hint"),
     [
-        (TagConfig(to="fr"), "does not translate to fr", "it translates to de, nl"),
-        (TagConfig(tag=("help",)), "does not know the tag help", "it knows >de, >nl, ui"),
-        (TagConfig(formality="formal"), "does not know the tag formal", "it knows >de, >nl, ui"),
+        (TagOptions(to="fr"), "does not translate to fr", "it translates to de, nl"),
+        (TagOptions(tag=("help",)), "does not know the tag help", "it knows >de, >nl, ui"),
+        (TagOptions(formality="formal"), "does not know the tag formal", "it knows >de, >nl, ui"),
     ],
 )
 def test_a_tag_that_a_model_does_not_know_names_those_it_does(
-    tagged_model: Path, config: TagConfig, message: str, hint: str
+    tagged_model: Path, config: TagOptions, message: str, hint: str
 ) -> None:
     with pytest.raises(OptionError, match=message) as refused:
         find_tags(config.names, read_card(tagged_model), tagged_model)

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import read_card, write_card
-from nmt_cli.search.config import SamplingConfig, SearchConfig
-from nmt_cli.translation.config import LineConfig, RepairConfig, TranslateOptions
+from nmt_cli.search.config import SamplingOptions, SearchOptions
+from nmt_cli.translation.config import LineOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.translator import Translator
 from support.models import prepare_toy
 from support.properties import examples
 
-GREEDY = SearchConfig(beam_size=1, max_length=8)
+GREEDY = SearchOptions(beam_size=1, max_length=8)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_order_is_kept_though_batches_go_by_length(translator: Translator) -> No
 
 def test_shapes_belong_together(translator: Translator) -> None:
     translation = translator.translate(
-        ["bade giko. lu"], TranslateOptions(SearchConfig(beam_size=3, n_best=3, max_length=6))
+        ["bade giko. lu"], TranslateOptions(SearchOptions(beam_size=3, n_best=3, max_length=6))
     )[0]
     assert len(translation.hypotheses) == 3
     for hypothesis in translation.hypotheses:
@@ -70,27 +70,27 @@ LINES = ["bade giko.", "", "lu.", "giko bade lu ma ne po.", "bade giko lu."]
 
 
 def test_every_translation_begins_with_the_prefix(translator: Translator) -> None:
-    config = SearchConfig(beam_size=2, n_best=2, max_length=20, prefix="  edab \u00a0okig")
+    config = SearchOptions(beam_size=2, n_best=2, max_length=20, prefix="  edab \u00a0okig")
     for translation in translator.translate(LINES, TranslateOptions(config)):
         assert all(hypothesis.text.startswith("edab okig") for hypothesis in translation.hypotheses)
         assert bool(translation.hypotheses) == bool(translation.source)
 
 
 def test_of_a_line_in_pieces_the_first_alone_begins_with_the_prefix(untrained_model: Path) -> None:
-    short = TranslationRequest(untrained_model, lines=LineConfig(max_words=3)).load()
+    short = TranslationRequest(untrained_model, lines=LineOptions(max_words=3)).load()
     lines = ["bade giko lu ma ne po.", "{x}! bade giko lu.", "{x}"]
-    free, config = SearchConfig(beam_size=2, max_length=20), SearchConfig(beam_size=2, max_length=20, prefix="edab")
+    free, config = SearchOptions(beam_size=2, max_length=20), SearchOptions(beam_size=2, max_length=20, prefix="edab")
     first, behind_span, span = (
-        translation.text for translation in short.translate(lines, TranslateOptions(config, repair=RepairConfig()))
+        translation.text for translation in short.translate(lines, TranslateOptions(config, repair=RepairOptions()))
     )
     assert first.startswith("edab") and first.count("edab") == 1
-    assert behind_span == "edab " + short.translate(lines, TranslateOptions(free, repair=RepairConfig()))[1].text
+    assert behind_span == "edab " + short.translate(lines, TranslateOptions(free, repair=RepairOptions()))[1].text
     assert span == "edab {x}"
 
 
 def test_a_prefix_that_leaves_no_room_is_an_error(translator: Translator) -> None:
     with pytest.raises(OptionError, match="--prefix has"):
-        translator.translate(LINES, TranslateOptions(SearchConfig(max_length=3, prefix="edab okig ul")))
+        translator.translate(LINES, TranslateOptions(SearchOptions(max_length=3, prefix="edab okig ul")))
 
 
 @examples(15)
@@ -98,7 +98,7 @@ def test_a_prefix_that_leaves_no_room_is_an_error(translator: Translator) -> Non
 def test_a_sample_follows_from_its_line_and_number_however_lines_arrive(
     translator: Translator, cut: int, top_k: int
 ) -> None:
-    config = SearchConfig(max_length=12, n_best=2, sampling=SamplingConfig(sample=True, top_k=top_k, seed=5))
+    config = SearchOptions(max_length=12, n_best=2, sampling=SamplingOptions(sample=True, top_k=top_k, seed=5))
     together = translator.translate(LINES, TranslateOptions(config))
     apart = translator.translate(LINES[:cut], TranslateOptions(config)) + translator.translate(
         LINES[cut:], TranslateOptions(config), first_line=cut
@@ -109,7 +109,7 @@ def test_a_sample_follows_from_its_line_and_number_however_lines_arrive(
 
 
 def test_the_same_line_elsewhere_in_the_stream_draws_anew(translator: Translator) -> None:
-    config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
+    config = SearchOptions(max_length=30, sampling=SamplingOptions(sample=True))
     texts = {
         translation.text
         for translation in translator.translate(["bade giko lu ma ne po."] * 8, TranslateOptions(config))
@@ -118,14 +118,14 @@ def test_the_same_line_elsewhere_in_the_stream_draws_anew(translator: Translator
 
 
 def test_equal_sentences_of_a_line_draw_apart(translator: Translator) -> None:
-    config = SearchConfig(max_length=30, sampling=SamplingConfig(sample=True))
+    config = SearchOptions(max_length=30, sampling=SamplingOptions(sample=True))
     (translation,) = translator.translate(["Bade giko lu ma. " * 4], TranslateOptions(config))
     assert len(translation.hypotheses[0].attentions) == 4
     assert len({block.tobytes() for block in translation.hypotheses[0].attentions}) == 4
 
 
 def test_all_options_of_search_work_together_on_a_real_model(translator: Translator) -> None:
-    config = SearchConfig(
+    config = SearchOptions(
         beam_size=4,
         n_best=4,
         max_length=15,
@@ -149,7 +149,7 @@ def test_an_ensemble_of_a_model_with_itself_translates_as_it_does_alone(
     translator: Translator, untrained_model: Path
 ) -> None:
     twice = TranslationRequest(untrained_model, ensemble=(untrained_model,)).load()
-    config = SearchConfig(beam_size=3, n_best=3, max_length=10)
+    config = SearchOptions(beam_size=3, n_best=3, max_length=10)
     for translation, other in zip(
         translator.translate(LINES, TranslateOptions(config)),
         twice.translate(LINES, TranslateOptions(config)),
@@ -172,9 +172,9 @@ def test_models_with_other_subwords_cannot_be_joined(untrained_model: Path, tmp_
 
 
 def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(translator: Translator) -> None:
-    config = SearchConfig(beam_size=2)
+    config = SearchOptions(beam_size=2)
     plain = translator.translate(LINES, TranslateOptions(config))
-    repaired = translator.translate(LINES, TranslateOptions(config, repair=RepairConfig()))
+    repaired = translator.translate(LINES, TranslateOptions(config, repair=RepairOptions()))
     assert any(translation.repairs for translation in repaired)
     for translation, other in zip(plain, repaired, strict=True):
         if not other.repairs or other.repairs[0].remedy is None:
@@ -182,10 +182,10 @@ def test_an_untrained_model_is_ill_and_what_is_healthy_stays_byte_for_byte(trans
                 other.text,
                 other.hypotheses and other.hypotheses[0].score,
             )
-    assert translator.translate(LINES, TranslateOptions(config, repair=RepairConfig(repair=False)))[0].repairs == ()
+    assert translator.translate(LINES, TranslateOptions(config, repair=RepairOptions(repair=False)))[0].repairs == ()
 
 
 def test_what_is_drawn_at_random_is_left_as_it_was_drawn(translator: Translator) -> None:
-    config = SearchConfig(sampling=SamplingConfig(sample=True))
-    samples = translator.translate(LINES, TranslateOptions(config, repair=RepairConfig()))
+    config = SearchOptions(sampling=SamplingOptions(sample=True))
+    samples = translator.translate(LINES, TranslateOptions(config, repair=RepairOptions()))
     assert not any(translation.repairs for translation in samples)

@@ -12,7 +12,7 @@ from nmt_cli.evaluation.analysis.profile import build_profile
 from nmt_cli.evaluation.analysis.tag_scores import TagRow, TagScores
 from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import Report, score_material
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.visuals import canvas
 from nmt_cli.visuals.canvas import BASE, choose_fonts, list_candidates
 from nmt_cli.visuals.html import PageSentence, encode_data, render_page
@@ -27,7 +27,7 @@ EVIL = "a | b <img src=x onerror=alert(1)> `c` *d*"
 def report() -> Report:
     material = Material([EVIL, "so ist es"], [[EVIL, "x"], ["so war es", "y"]], [EVIL, "it is so"])
     scored = score_material(["bleu", "chrf", "rougeL"], material)
-    return replace(scored, profile=build_profile(material), search=SearchConfig(beam_size=3))
+    return replace(scored, profile=build_profile(material), search=SearchOptions(beam_size=3))
 
 
 def test_the_page_has_scores_intervals_signatures_profile_and_examples(report: Report) -> None:

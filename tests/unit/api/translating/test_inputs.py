@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.api.translating.inputs import InputFile, list_files, require_folder_for_output
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import NotFoundError, OptionError
 
 FILES = {
@@ -33,12 +33,12 @@ def book(tmp_path: Path) -> Path:
 
 
 def list_places(folder: Path, **options: str) -> list[str]:
-    content = list_files([folder], f"{folder}/out", DocumentConfig(**options))  # type: ignore[arg-type]
+    content = list_files([folder], f"{folder}/out", DocumentOptions(**options))  # type: ignore[arg-type]
     return [str(file.relative) for file in content.files]
 
 
 def test_each_file_of_a_known_kind_keeps_its_place_and_others_are_told(book: Path) -> None:
-    content = list_files([book], f"{book}/out", DocumentConfig())
+    content = list_files([book], f"{book}/out", DocumentOptions())
     assert content.files == [
         InputFile(book / "one.txt", Path("one.txt"), is_found=True),
         InputFile(book / "two/page.html", Path("two/page.html"), is_found=True),
@@ -57,7 +57,7 @@ def test_a_link_to_a_file_elsewhere_is_left_out_and_one_within_the_folder_is_not
 ) -> None:
     (book.parent / "secret.txt").write_text("mine\n")
     (book / "two" / "linked.txt").symlink_to(target.replace("../secret", "../../secret"))
-    content = list_files([book], f"{book}/out", DocumentConfig())
+    content = list_files([book], f"{book}/out", DocumentOptions())
     names = [str(file.relative) for file in content.files]
     assert ("two/linked.txt" in names) is not is_left_out
     line = f"{book / 'two/linked.txt'} (a link to a file outside of the folder)"
@@ -77,17 +77,17 @@ def test_options_decide_what_can_be_read(book: Path) -> None:
 
 
 def test_a_named_file_is_never_skipped_and_many_skipped_ones_are_shortened(book: Path) -> None:
-    named = list_files([book / "two/logo.png"], "out/", DocumentConfig())
+    named = list_files([book / "two/logo.png"], "out/", DocumentOptions())
     assert named.files == [InputFile(book / "two/logo.png", Path("logo.png"))] and not named.describe_skipped()
     write_files(book, {f"{number}.xyz": "?" for number in range(9)})
-    told = list_files([book], None, DocumentConfig()).describe_skipped()
+    told = list_files([book], None, DocumentOptions()).describe_skipped()
     assert told.endswith("4.xyz ...") and told.startswith("13 of 16 files")
 
 
 def test_a_folder_needs_a_folder_and_something_to_translate(book: Path) -> None:
     with pytest.raises(NotFoundError, match=r"two/ has no file to translate; 2 of 2 files"):
         (book / "two/page.html").unlink()
-        list_files([book / "two"], None, DocumentConfig())
+        list_files([book / "two"], None, DocumentOptions())
     assert require_folder_for_output([book], "new") == "new/"
     assert require_folder_for_output([book], "new/") == "new/"
     assert require_folder_for_output([book / "one.txt"], "new") == "new"

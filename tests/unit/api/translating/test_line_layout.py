@@ -2,7 +2,7 @@ import json
 
 import numpy as np
 
-from nmt_cli.api.translating.line_layout import LayoutConfig
+from nmt_cli.api.translating.line_layout import LayoutOptions
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, Translation
 
 FIRST = Hypothesis(
@@ -29,15 +29,15 @@ BLANK = Translation("", (), (), frozenset())
 
 
 def test_columns_stand_in_one_order_and_blank_lines_have_them_too() -> None:
-    layout = LayoutConfig(scores=True, alignments=True)
+    layout = LayoutOptions(scores=True, alignments=True)
     assert layout.format_lines(TRANSLATION, 3) == "-1.2500\ta b\t1-0 0-1\n-2.0000\ta\t1-0\n0.0000\t\t\n"
     assert layout.format_lines(BLANK, 1) == "0.0000\t\t\n"
-    assert LayoutConfig().format_lines(BLANK, 1) == "\n"
-    assert LayoutConfig().format_lines(TRANSLATION, 1, indent="  ") == "  a b\n"
+    assert LayoutOptions().format_lines(BLANK, 1) == "\n"
+    assert LayoutOptions().format_lines(TRANSLATION, 1, indent="  ") == "  a b\n"
 
 
 def test_json_is_one_line_with_all_of_it() -> None:
-    line = LayoutConfig(json=True).format_lines(TRANSLATION, 2)
+    line = LayoutOptions(json=True).format_lines(TRANSLATION, 2)
     assert line.count("\n") == 1
     told = json.loads(line)
     assert told["source"] == "x y" and told["translation"] == "a b"
@@ -58,16 +58,16 @@ def test_json_is_one_line_with_all_of_it() -> None:
 
 
 def test_json_has_no_other_end_of_a_line_in_it() -> None:
-    line = LayoutConfig(json=True).format_lines(TRANSLATION._replace(source="a\u2028b\u2029c\x85d\x1ce"), 1)
+    line = LayoutOptions(json=True).format_lines(TRANSLATION._replace(source="a\u2028b\u2029c\x85d\x1ce"), 1)
     assert len(line.splitlines()) == 1
     assert json.loads(line)["source"] == "a\u2028b\u2029c\x85d\x1ce"
 
 
 def test_json_of_a_blank_line_has_no_hypothesis() -> None:
-    told = json.loads(LayoutConfig(json=True).format_lines(BLANK, 1))
+    told = json.loads(LayoutOptions(json=True).format_lines(BLANK, 1))
     assert (told["translation"], told["hypotheses"], told["repairs"]) == ("", [], [])
 
 
 def test_a_network_that_looks_at_nothing_has_no_alignment() -> None:
     blind = Hypothesis("a", (7, 3), ("▁a", "</s>"), -1, -1, (-0.5, -0.5), (np.zeros((2, 3)),), True)
-    assert LayoutConfig(alignments=True).format_lines(Translation("x", ("▁x",), (blind,), frozenset()), 1) == "a\t\n"
+    assert LayoutOptions(alignments=True).format_lines(Translation("x", ("▁x",), (blind,), frozenset()), 1) == "a\t\n"

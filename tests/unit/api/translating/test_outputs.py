@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.api.translating.outputs import ROWS_SHOWN, FileSummaries, OutputFiles, name_outputs, require_name
-from nmt_cli.documents.config import DocumentConfig
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError, OptionError, OutputError
 from nmt_cli.formats import BY_NAME, FORMATS, TEXT
@@ -38,7 +38,7 @@ def make_files(folder: Path, *names: str) -> list[Path]:
 
 
 def open_as(name: str, format: str) -> Lines:
-    document = Lines(DocumentSource([], name, DocumentConfig(), "de"))
+    document = Lines(DocumentSource([], name, DocumentOptions(), "de"))
     document.format = BY_NAME[format]
     return document
 
@@ -94,9 +94,9 @@ def test_other_names_are_free(tmp_path: Path, source: str, format: str, target: 
 @pytest.mark.parametrize("target", ["a.so", "a.ts"])  # which are also endings of programs
 def test_a_name_may_end_in_the_code_of_the_language(target: str) -> None:
     code = target.removeprefix("a.")
-    require_name(Path(target), DocumentSource([], "a.txt", DocumentConfig(), code), TEXT)
+    require_name(Path(target), DocumentSource([], "a.txt", DocumentOptions(), code), TEXT)
     with pytest.raises(OptionError):
-        require_name(Path(target), DocumentSource([], "a.txt", DocumentConfig(), "de"), TEXT)
+        require_name(Path(target), DocumentSource([], "a.txt", DocumentOptions(), "de"), TEXT)
 
 
 def test_lines_of_json_may_be_called_so(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_nothing_is_overwritten_unasked_and_never_the_input(tmp_path: Path) -> N
 def open_lines(*files: Sequence[bytes | Exception]) -> list[Document]:
     """Documents that yield these lines, or raise these errors."""
     return [
-        Lines(DocumentSource(read(lines), name, DocumentConfig(), "de"))
+        Lines(DocumentSource(read(lines), name, DocumentOptions(), "de"))
         for name, lines in zip("abc", files, strict=False)
     ]
 

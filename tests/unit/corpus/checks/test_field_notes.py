@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.corpus.checks.texts import APOSTROPHE, FEWEST_APOSTROPHES
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from support.corpora import check_rows, toy_pairs, write_tsv
@@ -78,7 +78,7 @@ def test_one_letter_has_one_apostrophe_where_that_is_clear(
     language: str, keep: tuple[str, ...], slips: int, check: str | None, action: str | None, left: int, tmp_path: Path
 ) -> None:
     table = write_tsv(tmp_path / "a.tsv", spell(200, slips))
-    report = prepare(table, tmp_path / "data", PrepareConfig(target_language=language, keep=keep))
+    report = prepare(table, tmp_path / "data", PrepareOptions(target_language=language, keep=keep))
     findings = {finding.check: finding for finding in report.manifest.findings if "apostrophes" in finding.check}
     assert {name: finding.action for name, finding in findings.items()} == ({} if check is None else {check: action})
     assert all(finding.count == slips for finding in findings.values())
@@ -94,5 +94,5 @@ def test_one_letter_has_one_apostrophe_where_that_is_clear(
 def test_pairs_that_an_apostrophe_alone_tells_apart_are_duplicates(tmp_path: Path) -> None:
     pairs = [(source, target.replace("ꞌ", "'")) for source, target in spell(200, 0)]
     twice = [*pairs, *((source, target.replace("'", "ꞌ")) for source, target in pairs[:30])]
-    report = prepare(write_tsv(tmp_path / "a.tsv", twice), tmp_path / "data", PrepareConfig(target_language="tar"))
+    report = prepare(write_tsv(tmp_path / "a.tsv", twice), tmp_path / "data", PrepareOptions(target_language="tar"))
     assert report.manifest.counts.dropped["duplicate"] == 30

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.corpus.checks.languages import SCRIPTS, find_main_scripts, measure_script_shares
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from support.corpora import check_rows, example_lines, toy_pairs
 
 ENGLISH = "the of and to in that was his he it with is for as had you not be her on at by which have or from".split()
@@ -38,7 +38,7 @@ def test_the_corpus_teaches_to_find_swapped_sides_and_wrong_languages() -> None:
 def test_swapped_sides_that_are_kept_are_not_dropped_for_their_languages() -> None:
     rows = language_pairs(2500)
     rows[100:110] = [(target, source) for source, target in rows[100:110]]
-    findings = check_rows(rows, PrepareConfig(keep=("swapped",)))
+    findings = check_rows(rows, PrepareOptions(keep=("swapped",)))
     assert (findings["swapped"].count, findings["swapped"].action) == (10, "kept")
     assert "language" not in findings
 

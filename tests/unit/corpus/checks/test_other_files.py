@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError
 from nmt_cli.formats.inputs import CorpusFile
@@ -36,23 +36,23 @@ def test_a_french_file_among_german_ones_is_found_and_a_tag_ends_that(tmp_path: 
     german, french = write_tsv(tmp_path / "en-de.tsv", GERMAN_PAIRS), write_tsv(tmp_path / "toy.tsv", FRENCH_PAIRS)
     more = write_tsv(tmp_path / "more.tsv", toy_pairs(1_000)[900:])
     files = [CorpusFile(german), CorpusFile(french), CorpusFile(more)]
-    findings = prepare(files, tmp_path / "one", PrepareConfig()).manifest.findings
+    findings = prepare(files, tmp_path / "one", PrepareOptions()).manifest.findings
     (finding,) = [finding for finding in findings if finding.check == "other-file"]
     assert (finding.count, finding.action) == (400, "reported")
     assert "the target of toy.tsv, beside en-de.tsv; if it is, type toy.tsv=to:" in finding.note
     with pytest.raises(DataError, match="--strict: 400 other-file"):
-        prepare(files, tmp_path / "two", PrepareConfig(strict=True))
+        prepare(files, tmp_path / "two", PrepareOptions(strict=True))
     files[1] = CorpusFile(french, tags=parse_tag_list("to:fr"))
-    assert not prepare(files, tmp_path / "three", PrepareConfig(keep=("other-file",))).manifest.findings
-    assert not prepare(files, tmp_path / "four", PrepareConfig()).manifest.findings
+    assert not prepare(files, tmp_path / "three", PrepareOptions(keep=("other-file",))).manifest.findings
+    assert not prepare(files, tmp_path / "four", PrepareOptions()).manifest.findings
 
 
 @pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
 def test_a_single_file_that_is_not_what_its_name_says_is_found(tmp_path: Path) -> None:
     table = write_tsv(tmp_path / "en-de.tsv", FRENCH_PAIRS)
-    (finding,) = prepare(table, tmp_path / "one", PrepareConfig()).manifest.findings
+    (finding,) = prepare(table, tmp_path / "one", PrepareOptions()).manifest.findings
     assert finding.problem.startswith("a file whose target reads as French, and is taken for German; if it is, type")
     with pytest.raises(DataError, match="--strict: 400 other-file"):
-        prepare(table, tmp_path / "two", PrepareConfig(strict=True))
-    assert not prepare(table, tmp_path / "three", PrepareConfig(target_language="fra")).manifest.findings
-    assert not prepare(table, tmp_path / "four", PrepareConfig(keep=("other-file",))).manifest.findings
+        prepare(table, tmp_path / "two", PrepareOptions(strict=True))
+    assert not prepare(table, tmp_path / "three", PrepareOptions(target_language="fra")).manifest.findings
+    assert not prepare(table, tmp_path / "four", PrepareOptions(keep=("other-file",))).manifest.findings

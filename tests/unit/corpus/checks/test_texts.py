@@ -25,7 +25,7 @@ from nmt_cli.corpus.checks.texts import (
     Numbers,
     learn_length_limit,
 )
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.errors import OptionError
 from support.corpora import check_rows, examine_rows, example_lines, toy_pairs
@@ -136,7 +136,7 @@ def test_duplicates_are_exact_or_equal_in_form_and_the_first_stays() -> None:
 
 def test_exact_repeats_that_are_kept_are_no_duplicates_in_form() -> None:
     rows = [("A b", "X y"), ("c", "z"), ("A b", "X y"), ("a B", "x Y")]
-    findings = check_rows(rows, PrepareConfig(keep=("duplicate",)))
+    findings = check_rows(rows, PrepareOptions(keep=("duplicate",)))
     assert (findings["duplicate"].action, example_lines(findings, "duplicate")) == ("kept", [3])
     assert example_lines(findings, "duplicate-form") == [4]
 
@@ -144,7 +144,7 @@ def test_exact_repeats_that_are_kept_are_no_duplicates_in_form() -> None:
 def test_training_pairs_that_touch_given_test_data_are_dropped() -> None:
     rows = [("a", "1"), ("b", "2"), ("C!", "3"), ("d", "4"), ("c!", "x"), ("y", "2"), ("b", "z"), ("d", "w")]
     pairs = examine_rows(rows, roles=["train", "test", "dev"], inputs=[0, 0, 0, 0, 1, 1, 2, 2])
-    findings = {finding.check: finding for finding in run_checks(pairs, PrepareConfig(), lambda done: None)}
+    findings = {finding.check: finding for finding in run_checks(pairs, PrepareOptions(), lambda done: None)}
     assert findings["held-out"].count == 3  # b and C! for test, d for dev
     assert pairs.is_kept.tolist() == [True, False, False, False, True, True, True, True]
 
@@ -152,7 +152,7 @@ def test_training_pairs_that_touch_given_test_data_are_dropped() -> None:
 def test_given_dev_pairs_that_touch_given_test_data_are_dropped_too() -> None:
     rows = [("a", "1"), ("b", "2"), ("b", "3")]
     pairs = examine_rows(rows, roles=["train", "dev", "test"], inputs=[0, 1, 2])
-    run_checks(pairs, PrepareConfig(), lambda done: None)
+    run_checks(pairs, PrepareOptions(), lambda done: None)
     assert pairs.is_kept.tolist() == [True, False, True]
 
 
@@ -163,8 +163,8 @@ def test_lengths_are_learnt_from_the_corpus_and_options_set_them() -> None:
     assert 300 < learn_length_limit(count_values([(long * noise).astype(np.int32)])) < 700
     rows = [*toy_pairs(300), ("a " * 120 + "b", "c " * 119 + "d"), ("x" * 5000, "y " * 90 + "z")]
     assert check_rows(rows)["too-long"].count == 2
-    assert check_rows(rows, PrepareConfig(max_length=300))["length-ratio"].count == 1
-    assert check_rows(rows, PrepareConfig(max_length=6))["too-long"].count == 302
+    assert check_rows(rows, PrepareOptions(max_length=300))["length-ratio"].count == 1
+    assert check_rows(rows, PrepareOptions(max_length=6))["too-long"].count == 302
 
 
 def test_ratios_are_learnt_from_the_corpus() -> None:
@@ -180,7 +180,7 @@ def test_ratios_are_learnt_from_the_corpus() -> None:
 
 def test_a_fixed_ratio_is_of_words_and_spares_short_pairs() -> None:
     rows = [("a b c d e", "x"), ("a b c d e f", "x y"), ("a b c d e f", "x"), ("x", "a b c d e f")]
-    assert example_lines(check_rows(rows, PrepareConfig(max_ratio=3)), "length-ratio") == [3, 4]
+    assert example_lines(check_rows(rows, PrepareOptions(max_ratio=3)), "length-ratio") == [3, 4]
 
 
 # Parallel files whose lines are shifted against each other.

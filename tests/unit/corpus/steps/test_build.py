@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.steps.build import DROP_REASONS, count_pairs
 from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.run_checks import run_checks
@@ -34,7 +34,7 @@ def test_counts_add_up_and_nothing_leaks_for_any_input(
         inputs=[row[2] for row in rows],
         groups=[row[3] for row in rows],
     )
-    config = PrepareConfig(dev="dev.tsv", test="test.tsv", near_duplicates=near)
+    config = PrepareOptions(dev="dev.tsv", test="test.tsv", near_duplicates=near)
     run_checks(pairs, config, lambda done: None)
     drop_near_held_out(pairs, config)
     try:
@@ -62,7 +62,7 @@ def test_a_value_of_the_group_column_stays_whole_in_one_split() -> None:
     rows = [(f"s{n}" if n % 10 else "See also", f"t{n}") for n in range(600)]
     pages = [f"page {n // 20}" if n < 400 else "" for n in range(600)]
     pairs = examine_rows(rows, groups=pages)
-    division = split_pairs(pairs, PrepareConfig(dev="80", test="80", group_column=("page",)), silent)
+    division = split_pairs(pairs, PrepareOptions(dev="80", test="80", group_column=("page",)), silent)
     split_of = {row: name for name, rows_of in division.splits.by_name.items() for row in rows_of.tolist()}
     for number in range(20):
         names = {split_of.get(row) for row in range(20 * number, 20 * number + 20)} - {None}
@@ -76,7 +76,7 @@ def test_a_value_of_the_group_column_stays_whole_in_one_split() -> None:
 def test_weights_repeat_pairs_in_train_or_leave_them_out() -> None:
     rows = [(f"s{n}", f"t{n}") for n in range(400)]
     pairs = examine_rows(rows, roles=["train"] * 3, weights=[3.0, 0.25, 1.5], inputs=[n % 4 % 3 for n in range(400)])
-    division = split_pairs(pairs, PrepareConfig(dev="20", test="20"), silent)
+    division = split_pairs(pairs, PrepareOptions(dev="20", test="20"), silent)
     counts = np.bincount(pairs.facts.input_numbers[division.splits.train], minlength=3)
     times = np.bincount(division.splits.train)
     assert set(times[pairs.facts.input_numbers[: len(times)] == 0].tolist()) <= {0, 3}
@@ -89,7 +89,7 @@ def test_weights_repeat_pairs_in_train_or_leave_them_out() -> None:
 def test_near_duplicates_do_not_straddle() -> None:
     rows = [(f"Sentence number {n} is here{end}", f"t{n}{end}") for n in range(100) for end in ".!"]
     pairs = examine_rows(rows)
-    division = split_pairs(pairs, PrepareConfig(dev="20", test="20", near_duplicates=True), silent)
+    division = split_pairs(pairs, PrepareOptions(dev="20", test="20", near_duplicates=True), silent)
     for members in division.splits.by_name.values():
         assert {row ^ 1 for row in members.tolist()} == set(members.tolist())
 
@@ -99,9 +99,9 @@ def test_training_pairs_that_are_nearly_held_out_are_dropped_and_told() -> None:
     unlike = [random.bytes(20).hex() for _ in range(100)]
     rows = [(f"{text}{end}", f"{text[::-1]}{end}") for text in unlike for end in ".!"]
     pairs = examine_rows([*rows, rows[6]], roles=["train", "test"], inputs=[*[0] * len(rows), 1])
-    config = PrepareConfig(test="test.tsv", near_duplicates=True)
+    config = PrepareOptions(test="test.tsv", near_duplicates=True)
     run_checks(pairs, config, lambda done: None)
     (finding,) = drop_near_held_out(pairs, config)
     assert (finding.check, finding.count, finding.action, finding.examples[0].line) == ("held-out", 1, "dropped", 8)
     assert count_pairs(pairs, split_pairs(pairs, config, silent)).dropped["held-out"] == 2
-    assert drop_near_held_out(pairs, PrepareConfig(test="test.tsv")) == ()
+    assert drop_near_held_out(pairs, PrepareOptions(test="test.tsv")) == ()

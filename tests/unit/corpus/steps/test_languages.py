@@ -6,7 +6,7 @@ from tempfile import gettempdir
 
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, OptionError, convert_os_error
 from nmt_cli.languages.identifier import load_identifier
@@ -18,7 +18,7 @@ GERMAN = "Mein Bruder möchte das alte Schloss Nummer {} am Fluss besuchen."
 def prepare_lines(folder: Path, lines: list[str], name: str = "corpus.tsv", **options: object) -> tuple[str, str, str]:
     """The languages of a corpus of these lines, and what was noted."""
     (folder / name).write_text("\n".join(lines) + "\n")
-    report = prepare(folder / name, folder / "d", PrepareConfig(**options), replace=True)
+    report = prepare(folder / name, folder / "d", PrepareOptions(**options), replace=True)
     return report.manifest.source_language, report.manifest.target_language, " ".join(report.notes)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, NotFoundError, OptionError
@@ -17,7 +17,7 @@ from support.corpora import toy_pairs, write_tsv
 
 def prepare_with(directory: Path, text: Path, **options: object) -> PreparedCorpus:
     corpus = write_tsv(directory / "en-de.tsv", toy_pairs(400))
-    prepare(corpus, directory / "prepared", PrepareConfig(monolingual_target=(str(text),), **options))  # type: ignore[arg-type]
+    prepare(corpus, directory / "prepared", PrepareOptions(monolingual_target=(str(text),), **options))  # type: ignore[arg-type]
     return PreparedCorpus.load(directory / "prepared")
 
 
@@ -96,7 +96,7 @@ def test_the_columns_of_the_corpus_are_not_asked_of_text(tmp_path: Path) -> None
 def test_empty_text_and_a_second_use_of_standard_input_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"^\S*/empty\.de is empty$"):
         prepare_with(tmp_path, write_lines(tmp_path / "empty.de", []))
-    config = PrepareConfig(monolingual_target=("-",), monolingual_source=("-",))
+    config = PrepareOptions(monolingual_target=("-",), monolingual_source=("-",))
     with pytest.raises(OptionError, match="standard input cannot be two inputs"):
         prepare(write_tsv(tmp_path / "en-de.tsv", toy_pairs(400)), tmp_path / "prepared", config)
 
@@ -117,7 +117,7 @@ def test_an_input_for_training_only_gives_no_held_out_pair_and_leaks_none(tmp_pa
     )
     inputs = [parse_input(str(tmp_path / "a.tsv")), parse_input(f"{tmp_path / 'b.tsv'}=2=train")]
     assert (inputs[1].training_only, inputs[1].weight) == (True, 2.0)
-    prepare(inputs, tmp_path / "prepared", PrepareConfig(dev="20", test="20"))
+    prepare(inputs, tmp_path / "prepared", PrepareOptions(dev="20", test="20"))
     prepared = PreparedCorpus.load(tmp_path / "prepared")
     held_out = [pair for split in ("dev", "test") for pair in prepared.read_pairs(split)]
     assert {pair.source for pair in held_out} <= {source for source, _ in pairs[:200]}
@@ -133,17 +133,17 @@ def test_with_files_for_dev_and_test_all_others_may_be_for_training_only(tmp_pat
     pairs = toy_pairs(60)
     for name, part in (("a", pairs[:40]), ("dev", pairs[38:50]), ("test", pairs[50:])):
         write_tsv(tmp_path / f"{name}.tsv", part)
-    config = PrepareConfig(dev=str(tmp_path / "dev.tsv"), test=str(tmp_path / "test.tsv"))
+    config = PrepareOptions(dev=str(tmp_path / "dev.tsv"), test=str(tmp_path / "test.tsv"))
     manifest = prepare([parse_input(f"{tmp_path / 'a.tsv'}=train")], tmp_path / "prepared", config).manifest
     assert manifest.counts.splits == {"train": 38, "dev": 12, "test": 10}
     with pytest.raises(DataError, match="0 pairs can be drawn for dev and test"):
-        prepare([parse_input(f"{tmp_path / 'a.tsv'}=train")], tmp_path / "other", PrepareConfig())
+        prepare([parse_input(f"{tmp_path / 'a.tsv'}=train")], tmp_path / "other", PrepareOptions())
 
 
 def test_reverse_swaps_the_sides_and_keeps_the_splits(tmp_path: Path) -> None:
     corpus = write_tsv(tmp_path / "en-de.tsv", toy_pairs(400))
-    prepare(corpus, tmp_path / "there", PrepareConfig())
-    prepare(corpus, tmp_path / "back", PrepareConfig(reverse=True))
+    prepare(corpus, tmp_path / "there", PrepareOptions())
+    prepare(corpus, tmp_path / "back", PrepareOptions(reverse=True))
     there, back = PreparedCorpus.load(tmp_path / "there"), PreparedCorpus.load(tmp_path / "back")
     assert (back.source_language, back.target_language) == ("de", "en")
     for split in ("train", "dev", "test"):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import Finding, FindingExample
 from nmt_cli.corpus.steps.build import write_rejected
 from nmt_cli.corpus.steps.reading import Chunk, ChunkOfFile, CorpusInputs, read_chunks, read_pairs
@@ -17,7 +17,7 @@ from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
 from nmt_cli.errors import DataError
 from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.formats.reader import Reader, Row
-from nmt_cli.workers.choice import ExecutorConfig
+from nmt_cli.workers.choice import ExecutorOptions
 from support.corpora import check_rows, examine_rows, toy_pairs, write_tsv
 
 
@@ -27,10 +27,10 @@ def silent(stage: str, done: int, total: int) -> None:
 
 def test_text_is_normalised_before_it_is_judged(tmp_path: Path) -> None:
     rows = [("Tom\u00a0 ran.", "Tom lief."), ("Cafe\u0301", "Café"), ("\u200b", "x"), ("Tom ran.", " Tom lief.")]
-    inputs = CorpusInputs({"train": [CorpusFile(write_tsv(tmp_path / "a.tsv", rows))]}, PrepareConfig())
-    pairs = read_pairs(inputs, PrepareConfig(), silent)
+    inputs = CorpusInputs({"train": [CorpusFile(write_tsv(tmp_path / "a.tsv", rows))]}, PrepareOptions())
+    pairs = read_pairs(inputs, PrepareOptions(), silent)
     assert pairs.source[:] == ["Tom ran.", "Café", "", "Tom ran."]
-    run_checks(pairs, PrepareConfig(), lambda done: None)
+    run_checks(pairs, PrepareOptions(), lambda done: None)
     write_rejected(tmp_path / "r.gz", pairs)
     assert gzip.decompress((tmp_path / "r.gz").read_bytes()).decode() == (
         "empty\t\tx\t3\ta.tsv\nduplicate\tTom ran.\tTom lief.\t4\ta.tsv\n"
@@ -40,8 +40,8 @@ def test_text_is_normalised_before_it_is_judged(tmp_path: Path) -> None:
 def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     path = write_tsv(tmp_path / "a.tsv", toy_pairs(50))
-    inputs = CorpusInputs({"train": [CorpusFile(path)]}, PrepareConfig())
-    read_pairs(inputs, PrepareConfig(), lambda *what: told.append(what))
+    inputs = CorpusInputs({"train": [CorpusFile(path)]}, PrepareOptions())
+    read_pairs(inputs, PrepareOptions(), lambda *what: told.append(what))
     size = path.stat().st_size
     assert told == [("reading", 0, size), ("reading", size, size)]
 
@@ -51,8 +51,8 @@ def test_several_processes_read_what_one_reads(tmp_path: Path, monkeypatch: pyte
     path = write_tsv(tmp_path / "a.tsv", [*toy_pairs(900), ("a &amp; b", "ü\u200b")])
     read = []
     for processes in (1, 2):
-        inputs = CorpusInputs({"train": [CorpusFile(path), CorpusFile(path)]}, PrepareConfig())
-        read.append(read_pairs(inputs, PrepareConfig(), silent, processes=ExecutorConfig(workers=processes)))
+        inputs = CorpusInputs({"train": [CorpusFile(path), CorpusFile(path)]}, PrepareOptions())
+        read.append(read_pairs(inputs, PrepareOptions(), silent, processes=ExecutorOptions(workers=processes)))
     one, two = read
     assert list(one.source) == list(two.source) and one.originals == two.originals
     for name, array in vars(one.facts).items():
@@ -91,7 +91,7 @@ def test_parts_of_a_file_are_read_as_its_lines(
     file = write_inputs(tmp_path_factory.mktemp("in"), [("First line", "Erste Zeile", "\n"), *rows], has_end=has_end)[
         kind
     ]
-    config = PrepareConfig(reverse=is_reversed)
+    config = PrepareOptions(reverse=is_reversed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nmt_cli.corpus.steps.reading.CHUNK", chunk)
         shorten_samples(patch)
@@ -107,7 +107,7 @@ def test_parts_of_a_file_are_read_as_its_lines(
     assert by_parts == by_lines
 
 
-def read_rows(file: CorpusFile, config: PrepareConfig) -> tuple[list[Row], str, int]:
+def read_rows(file: CorpusFile, config: PrepareOptions) -> tuple[list[Row], str, int]:
     """Returns all rows, the checksum and the size of the input."""
     inputs = CorpusInputs({"train": [file]}, config)
     chunks = [
@@ -124,7 +124,7 @@ def test_what_follows_the_first_chunk_is_read_where_it_is(tmp_path: Path, monkey
     (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(plain.read_bytes()))
     (tmp_path / "b.tsv").write_bytes(plain.read_bytes() + "caf\u00e9\tcaf\u00e9\n".encode("cp1252"))
     kinds = {
-        name: [type(chunk) for chunk in read_chunks(open_input(tmp_path / name).readers, PrepareConfig())]
+        name: [type(chunk) for chunk in read_chunks(open_input(tmp_path / name).readers, PrepareOptions())]
         for name in ("a.tsv", "a.tsv.gz", "b.tsv")
     }
     assert kinds["a.tsv"] == [Chunk, *[ChunkOfFile] * 3]
@@ -133,7 +133,7 @@ def test_what_follows_the_first_chunk_is_read_where_it_is(tmp_path: Path, monkey
 
 
 def open_input(path: Path) -> CorpusInputs:
-    return CorpusInputs({"train": [CorpusFile(path)]}, PrepareConfig())
+    return CorpusInputs({"train": [CorpusFile(path)]}, PrepareOptions())
 
 
 @pytest.mark.parametrize("blank", ["\n", "\t\n", " \r\n"])
@@ -145,7 +145,7 @@ def test_too_many_empty_lines_are_refused_within_parts(
     monkeypatch.setattr("nmt_cli.formats.reader.MAXIMUM_EMPTY", 33)
     (tmp_path / "a.tsv").write_text("a\tb\n" * 15 + blank * 33 + "a\tb\n" * 9 + blank * 34, newline="")
     with pytest.raises(DataError, match="line 91: 33 empty lines in a row"):
-        list(read_chunks(open_input(tmp_path / "a.tsv").readers, PrepareConfig()))
+        list(read_chunks(open_input(tmp_path / "a.tsv").readers, PrepareOptions()))
 
 
 # Running the checks: what is dropped, kept, mended and reported, and what `--strict` refuses.
@@ -154,13 +154,13 @@ def test_too_many_empty_lines_are_refused_within_parts(
 def test_given_test_data_is_not_cleaned_but_for_empty_sides() -> None:
     rows = [("a", "1"), ("b b b b", "b b b b"), ("b b b b", "b b b b"), ("", "x")]
     pairs = examine_rows(rows, roles=["train", "test"], inputs=[0, 1, 1, 1])
-    run_checks(pairs, PrepareConfig(), lambda done: None)
+    run_checks(pairs, PrepareOptions(), lambda done: None)
     assert pairs.is_kept.tolist() == [True, True, True, False]
 
 
 def test_what_is_kept_is_still_reported_and_neither_dropped_nor_mended() -> None:
     rows = [("a &amp; b", "x"), ("c c c c", "c c c c")]
-    config = PrepareConfig(keep=("markup", "identical"))
+    config = PrepareOptions(keep=("markup", "identical"))
     pairs = examine_rows(rows, keep=config.keep)
     findings = {finding.check: finding.action for finding in run_checks(pairs, config, lambda done: None)}
     assert findings == {"markup": "kept", "identical": "kept"}
@@ -187,6 +187,6 @@ CELLS = st.one_of(st.text(alphabet="ab \u00a0\t&;<", max_size=20), st.text(max_s
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=40))
 def test_any_pairs_are_kept_or_dropped_for_a_reason(rows: list[tuple[str, str]]) -> None:
     pairs = examine_rows(rows)
-    findings = run_checks(pairs, PrepareConfig(max_length=4), lambda done: None)
+    findings = run_checks(pairs, PrepareOptions(max_length=4), lambda done: None)
     assert sum(finding.count for finding in findings if finding.action == "dropped") == int((~pairs.is_kept).sum())
     assert all(0 < len(finding.examples) <= 3 and finding.count >= len(finding.examples) for finding in findings)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from nmt_cli.arrays.types import UNKNOWN
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps.subwords import (
@@ -49,7 +49,7 @@ def write_in(table: dict[int, int], count: int = 300) -> list[tuple[str, str]]:
 def decide(rows: list[tuple[str, str]], **options: object) -> tuple[bool | None, list[str]]:
     notes: list[str] = []
     pairs = examine_rows(rows)
-    config = choose_separation(pairs, np.arange(len(pairs)), PrepareConfig(**options), notes)
+    config = choose_separation(pairs, np.arange(len(pairs)), PrepareOptions(**options), notes)
     return config.separate_vocabularies, notes
 
 
@@ -87,7 +87,7 @@ def test_what_is_asked_for_is_done_without_a_word(asked: bool) -> None:
 
 
 def test_the_prepared_corpus_has_both_vocabularies_and_its_report_says_why(tmp_path: Path) -> None:
-    report = prepare(write_tsv(tmp_path / "toy.tsv", write_in(JAPANESE)), tmp_path / "prepared", PrepareConfig())
+    report = prepare(write_tsv(tmp_path / "toy.tsv", write_in(JAPANESE)), tmp_path / "prepared", PrepareOptions())
     corpus = PreparedCorpus.load(tmp_path / "prepared")
     assert list(corpus.tokenizer_files) == ["source", "target"]
     assert corpus.manifest.options["separate_vocabularies"] is True
@@ -179,8 +179,8 @@ def test_what_a_piece_is_merged_from_goes_by_the_order_of_merges() -> None:
 
 def test_a_prepared_corpus_has_both_and_hands_them_on(tmp_path: Path) -> None:
     corpus = write_tsv(tmp_path / "a.xx-yy.tsv", list(zip(SOURCES, TARGETS, strict=True)))
-    prepare(corpus, tmp_path / "first", PrepareConfig(vocab_size=SIZE))
-    prepare(corpus, tmp_path / "second", PrepareConfig(tokenizer_from=str(tmp_path / "first")))
+    prepare(corpus, tmp_path / "first", PrepareOptions(vocab_size=SIZE))
+    prepare(corpus, tmp_path / "second", PrepareOptions(tokenizer_from=str(tmp_path / "first")))
     first, second = (PreparedCorpus.load(tmp_path / name) for name in ("first", "second"))
     for prepared in (first, second):
         assert prepared.has_joint_vocabulary
@@ -193,9 +193,9 @@ def test_a_prepared_corpus_has_both_and_hands_them_on(tmp_path: Path) -> None:
 
 def test_the_targets_part_is_refused_for_both_sides(tmp_path: Path) -> None:
     corpus = write_tsv(tmp_path / "a.xx-yy.tsv", list(zip(SOURCES, TARGETS, strict=True)))
-    prepare(corpus, tmp_path / "first", PrepareConfig(vocab_size=SIZE))
+    prepare(corpus, tmp_path / "first", PrepareOptions(vocab_size=SIZE))
     for name, refused in (("target.spm", True), ("joint.spm", False)):
-        config = PrepareConfig(tokenizer_from=str(tmp_path / "first" / name))
+        config = PrepareOptions(tokenizer_from=str(tmp_path / "first" / name))
         with pytest.raises(OptionError, match="only the target's subwords") if refused else nullcontext():
             prepare(corpus, tmp_path / name, config)
         assert (tmp_path / name).exists() != refused

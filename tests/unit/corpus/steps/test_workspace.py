@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.arrays import scratch
 from nmt_cli.corpus import pairs
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.prepare import NOTHING_TO_RESUME, prepare
 from nmt_cli.corpus.steps import encoding, reading, subwords, workspace
 from nmt_cli.corpus.steps import encoding as written
@@ -51,7 +51,7 @@ def repeat_some(numbers: list[int], ends: list[str]) -> list[tuple[str, str]]:
 def test_the_directory_does_not_depend_on_the_size_of_blocks(
     numbers: list[int], ends: list[str], sizes: tuple[int, int], near: bool
 ) -> None:
-    config = PrepareConfig(near_duplicates=near, max_source_length=20)
+    config = PrepareOptions(near_duplicates=near, max_source_length=20)
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
         table = write_tsv(folder / "en-de.tsv", repeat_some(numbers, ends))
@@ -92,7 +92,7 @@ def many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
 def test_an_interrupted_preparation_goes_on_and_gives_the_same(
     many_chunks: Path, monkeypatch: pytest.MonkeyPatch, stage: str, calls: int, left: int
 ) -> None:
-    directory, config = many_chunks.parent / "prepared", PrepareConfig()
+    directory, config = many_chunks.parent / "prepared", PrepareOptions()
     prepare(many_chunks, many_chunks.parent / "whole", config)
     with pytest.raises(KeyboardInterrupt):
         prepare(many_chunks, directory, config, report_progress=Interruption(stage, calls))
@@ -109,37 +109,37 @@ def test_what_was_appended_after_the_last_note_is_read_again(many_chunks: Path) 
     """As after kill -9, when files are longer than the journal says."""
     directory = many_chunks.parent / "prepared"
     with pytest.raises(KeyboardInterrupt):
-        prepare(many_chunks, directory, PrepareConfig(), report_progress=Interruption("reading", 12))
+        prepare(many_chunks, directory, PrepareOptions(), report_progress=Interruption("reading", 12))
     for name in ("flags", "source.texts"):
         with (many_chunks.parent / ".prepared.unfinished" / "pairs" / name).open("ab") as file:
             file.write(bytes(range(100)))
-    prepare(many_chunks, directory, PrepareConfig(), resume=True)
-    prepare(many_chunks, many_chunks.parent / "whole", PrepareConfig())
+    prepare(many_chunks, directory, PrepareOptions(), resume=True)
+    prepare(many_chunks, many_chunks.parent / "whole", PrepareOptions())
     assert read_files(directory) == read_files(many_chunks.parent / "whole")
 
 
 def test_another_preparation_is_not_resumed_and_starting_over_is_possible(many_chunks: Path) -> None:
     directory = many_chunks.parent / "prepared"
     with pytest.raises(KeyboardInterrupt):
-        prepare(many_chunks, directory, PrepareConfig(), report_progress=Interruption("reading", 12))
+        prepare(many_chunks, directory, PrepareOptions(), report_progress=Interruption("reading", 12))
     with pytest.raises(DataError, match="was begun with other options"):
-        prepare(many_chunks, directory, PrepareConfig(seed=2), resume=True)
+        prepare(many_chunks, directory, PrepareOptions(seed=2), resume=True)
     with many_chunks.open("a") as file:
         file.write("one more\teine mehr\n")
     with pytest.raises(DataError, match="was begun with other inputs"):
-        prepare(many_chunks, directory, PrepareConfig(), resume=True)
-    prepare(many_chunks, directory, PrepareConfig(seed=2))
+        prepare(many_chunks, directory, PrepareOptions(), resume=True)
+    prepare(many_chunks, directory, PrepareOptions(seed=2))
     assert not (many_chunks.parent / ".prepared.unfinished").exists()
 
 
 def test_without_an_interruption_it_starts_from_the_beginning(many_chunks: Path) -> None:
-    report = prepare(many_chunks, many_chunks.parent / "prepared", PrepareConfig(), resume=True)
+    report = prepare(many_chunks, many_chunks.parent / "prepared", PrepareOptions(), resume=True)
     assert NOTHING_TO_RESUME in report.notes
 
 
 def test_standard_input_cannot_be_resumed(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="standard input"):
-        prepare(CorpusFile(STDIN), tmp_path / "prepared", PrepareConfig(), resume=True)
+        prepare(CorpusFile(STDIN), tmp_path / "prepared", PrepareOptions(), resume=True)
 
 
 def test_two_processes_do_not_prepare_one_directory(tmp_path: Path) -> None:
@@ -154,5 +154,5 @@ def test_two_processes_do_not_prepare_one_directory(tmp_path: Path) -> None:
 def test_an_input_at_fault_leaves_nothing(tmp_path: Path) -> None:
     table = write_tsv(tmp_path / "en-de.tsv", [("a", "b"), ("c\0", "d")])
     with pytest.raises(NmtError):
-        prepare(table, tmp_path / "prepared", PrepareConfig())
+        prepare(table, tmp_path / "prepared", PrepareOptions())
     assert [path.name for path in tmp_path.iterdir()] == ["en-de.tsv"]

@@ -13,7 +13,7 @@ from sacrebleu.significance import PairedTest
 
 from nmt_cli.evaluation.analysis import significance
 from nmt_cli.evaluation.analysis.significance import bootstrap_interval, compare_pairs, randomise_difference
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import METRICS
 from support.corpora import toy_pairs
 
@@ -43,7 +43,7 @@ def test_the_default_bleu_is_that_of_the_command_to_the_last_digit(tmp_path: Pat
 )
 def test_smoothing_is_that_of_the_command(tmp_path: Path, ours: str, theirs: list[str]) -> None:
     reported = sacrebleu(tmp_path, "-s", *theirs)
-    assert METRICS["bleu"](HYPOTHESES, PAIRED, ScoreConfig(smooth=ours)).value == pytest.approx(
+    assert METRICS["bleu"](HYPOTHESES, PAIRED, ScoreOptions(smooth=ours)).value == pytest.approx(
         reported["score"], abs=1e-9
     )
 

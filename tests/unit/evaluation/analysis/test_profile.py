@@ -9,7 +9,7 @@ from nmt_cli.evaluation.analysis.profile import (
     compare_memory,
     format_profile,
 )
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.score import Material
 
 """"""
@@ -77,7 +77,7 @@ def test_negation_is_known_of_its_languages_alone() -> None:
 
 
 def test_groups_are_scored_as_the_whole_is() -> None:
-    told = build_profile(Material(["GOOD DAY TO YOU"], [["good day to you"]]), config=ScoreConfig(lowercase=True))
+    told = build_profile(Material(["GOOD DAY TO YOU"], [["good day to you"]]), config=ScoreOptions(lowercase=True))
     assert {value for section in told.sections for group in section.groups for value in group.values.values()} == {100}
     assert told.worst[0].value == 100
 

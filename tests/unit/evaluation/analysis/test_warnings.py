@@ -22,7 +22,7 @@ from nmt_cli.evaluation.analysis.reliability import (
     split_bins,
 )
 from nmt_cli.evaluation.analysis.warnings import check_references, find_seen, list_warnings, warn_of_leak
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_brevity_penalty, make_bleu
 from support.properties import examples
 
@@ -93,12 +93,12 @@ def test_lower_case_on_one_side_is_told() -> None:
     (told,) = list_warnings(["bleu"], ["Das war so."] * 100, [["das ist so."]] * 100)
     assert "the references are all in lower case" in told
     assert list_warnings(["bleu"], lower, [["das war so."]] * 100) == []
-    assert list_warnings(["bleu"], lower, references, ScoreConfig(lowercase=True)) == []
+    assert list_warnings(["bleu"], lower, references, ScoreOptions(lowercase=True)) == []
 
 
 def test_blanks_before_marks_are_right_where_tokens_are_counted() -> None:
     assert (
-        list_warnings(["bleu"], ["Das ist so ."] * 100, [["Das war so ."]] * 100, ScoreConfig(bleu_tokenizer="none"))
+        list_warnings(["bleu"], ["Das ist so ."] * 100, [["Das war so ."]] * 100, ScoreOptions(bleu_tokenizer="none"))
         == []
     )
 
@@ -128,7 +128,7 @@ SMOOTHING = st.sampled_from(["exp", "none", "floor:0.1", "add-k:1", "add-k:0.5",
 @examples(150)
 @given(SENTENCE, SENTENCE, st.integers(1, 4), SMOOTHING)
 def test_the_derivation_ends_at_the_score_itself(candidate: str, reference: str, order: int, smooth: str) -> None:
-    config = ScoreConfig(smooth=smooth)
+    config = ScoreOptions(smooth=smooth)
     tokens, other = tokenize_for_bleu(candidate, config), tokenize_for_bleu(reference, config)
     score = make_bleu(order)([candidate], [[reference]], config)
     precisions = list_precisions(score, config)
@@ -154,19 +154,19 @@ def test_the_common_subsequence_is_marked_where_it_stands() -> None:
 def test_only_a_precision_that_was_changed_is_called_smoothed() -> None:
     by_hand = {"exp": [False, False, True], "add-k:1": [False, True, True], "none": [False, False, False]}
     for smooth, changed in by_hand.items():  # 3/4, 1/3, 0/2; add-k leaves the first order alone
-        lines = explain_metrics(["bleu3"], "a b c d", "a b x d", ScoreConfig(smooth=smooth))
+        lines = explain_metrics(["bleu3"], "a b c d", "a b x d", ScoreOptions(smooth=smooth))
         assert ["smoothed" in line for line in lines if line.startswith("  p") and "=" in line[:6]] == changed
-    assert "smoothed" not in "".join(explain_metrics(["bleu"], "a b c d", "w x y z", ScoreConfig()))
+    assert "smoothed" not in "".join(explain_metrics(["bleu"], "a b c d", "w x y z", ScoreOptions()))
 
 
 @pytest.mark.parametrize("pair", [("", "a"), ("a", ""), ("", "")])
 def test_nothing_is_explained_without_a_crash(pair: tuple[str, str]) -> None:
-    assert "LCS = 0" in "\n".join(explain_metrics(["bleu", "rougeL"], *pair, ScoreConfig()))
+    assert "LCS = 0" in "\n".join(explain_metrics(["bleu", "rougeL"], *pair, ScoreOptions()))
 
 
 def test_what_has_no_derivation_is_refused() -> None:
     with pytest.raises(OptionError, match="not chrf"):
-        explain_metrics(["chrf"], "a", "b", ScoreConfig())
+        explain_metrics(["chrf"], "a", "b", ScoreOptions())
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=2, max_size=30))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nmt_cli.errors import DataError, MissingExtraError, NmtError, NotFoundError, OptionError, explain_install
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics import models
 from nmt_cli.evaluation.metrics.registry import Available, measure_all, resolve_available_names
 from nmt_cli.evaluation.metrics.score import Material
@@ -47,11 +47,11 @@ def install_program(monkeypatch: pytest.MonkeyPatch, folder: Path, text: str) ->
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
 
 
-def make_checkpoint(folder: Path) -> ScoreConfig:
+def make_checkpoint(folder: Path) -> ScoreOptions:
     path = folder / "wmt22-comet-da" / "checkpoints" / "model.ckpt"
     path.parent.mkdir(parents=True)
     path.touch()
-    return ScoreConfig(comet_model=str(folder / "wmt22-comet-da"))
+    return ScoreOptions(comet_model=str(folder / "wmt22-comet-da"))
 
 
 def test_comet_is_given_source_hypothesis_and_each_reference(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_bertscore_takes_the_last_layer_of_a_local_encoder(monkeypatch: pytest.M
 
     (tmp_path / "config.json").write_text('{"num_hidden_layers": 7}', encoding="utf-8")
     module(monkeypatch, "bert_score", BERTScorer=Scorer)
-    score = measure_all(["bertscore"], MATERIAL, ScoreConfig(bertscore_model=str(tmp_path)))["bertscore"]
+    score = measure_all(["bertscore"], MATERIAL, ScoreOptions(bertscore_model=str(tmp_path)))["bertscore"]
     assert score.value == pytest.approx(70)
     assert score.parts == pytest.approx({"precision": 50, "recall": 80})
     assert "layer:7" in score.signature
@@ -98,15 +98,15 @@ def test_without_a_model_or_its_package_the_message_is_clear(
 ) -> None:
     given = Available(model=True, sources=True)
     with pytest.raises(OptionError, match="needs a model on this machine"):
-        resolve_available_names([name], ScoreConfig(), given)
+        resolve_available_names([name], ScoreOptions(), given)
     with pytest.raises(NotFoundError, match="does not exist"):
-        resolve_available_names([name], ScoreConfig(**{f"{name}_model": str(tmp_path / "none")}), given)
+        resolve_available_names([name], ScoreOptions(**{f"{name}_model": str(tmp_path / "none")}), given)
     (tmp_path / "config.json").write_text('{"num_hidden_layers": 7}', encoding="utf-8")
     (tmp_path / "m.ckpt").touch()
     monkeypatch.setitem(sys.modules, "bert_score", None)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingExtraError) as caught:
-        measure_all([name], MATERIAL, ScoreConfig(**{f"{name}_model": str(tmp_path)}))
+        measure_all([name], MATERIAL, ScoreOptions(**{f"{name}_model": str(tmp_path)}))
     assert {"comet": "uv tool install unbabel-comet", "bertscore": explain_install("bertscore")}[
         name
     ] in caught.value.hint
@@ -118,7 +118,7 @@ def test_a_directory_that_is_no_encoder_is_refused(tmp_path: Path) -> None:
 
 
 def test_comet_without_sources_is_refused_and_left_out_of_all(tmp_path: Path) -> None:
-    config = ScoreConfig(comet_model=str(tmp_path))
+    config = ScoreOptions(comet_model=str(tmp_path))
     with pytest.raises(OptionError, match="source"):
         resolve_available_names(["comet"], config, Available(model=False, sources=False))
     assert "comet" not in resolve_available_names(["all"], config, Available(model=False, sources=False))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.evaluation.config import DEFAULT, ScoreConfig
+from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.metrics.overlap import (
     LONGEST_COMPARED,
     LONGEST_SPLIT,
@@ -98,7 +98,7 @@ def test_exact_match_forgives_blanks_and_composition_alone() -> None:
 
 
 def test_in_lower_case_the_signature_says_so() -> None:
-    config = ScoreConfig(lowercase=True)
+    config = ScoreOptions(lowercase=True)
     exact, errors = (METRICS[name](["Das Haus"], [["das haus"]], config) for name in ("exact", "cer"))
     assert (exact.value, errors.value) == (100, 0)
     assert "case:lc" in exact.signature and "case:lc" in errors.signature

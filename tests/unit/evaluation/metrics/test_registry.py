@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.errors import DataError, MissingExtraError, OptionError
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics import sacrebleu_metrics
 from nmt_cli.evaluation.metrics.registry import METRICS, measure_all, resolve_names
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text, choose_tokenizer, compute_bleu
@@ -102,7 +102,7 @@ def test_the_counts_of_all_sentences_give_the_score_itself(metric: str) -> None:
 
 def test_the_language_chooses_unless_a_tokenizer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sacrebleu_metrics, "find_spec", lambda module: None)
-    config = ScoreConfig()
+    config = ScoreOptions()
     for language, tokenizer in (
         ("de", "13a"),
         ("", "13a"),
@@ -115,9 +115,9 @@ def test_the_language_chooses_unless_a_tokenizer_is_named(monkeypatch: pytest.Mo
         assert chosen.tokenizer == tokenizer
         assert bool(note) == (language not in ("de", ""))
     assert "sacrebleu[ja]" in choose_tokenizer(config, "ja")[1]
-    assert choose_tokenizer(ScoreConfig(bleu_tokenizer="13a"), "zh") == (ScoreConfig(bleu_tokenizer="13a"), "")
+    assert choose_tokenizer(ScoreOptions(bleu_tokenizer="13a"), "zh") == (ScoreOptions(bleu_tokenizer="13a"), "")
     with pytest.raises(MissingExtraError, match="ko-mecab needs a package"):
-        compute_bleu(["a"], [["a"]], ScoreConfig(bleu_tokenizer="ko-mecab"))
+        compute_bleu(["a"], [["a"]], ScoreOptions(bleu_tokenizer="ko-mecab"))
 
 
 @pytest.mark.parametrize(
@@ -145,22 +145,22 @@ def test_half_a_sentence_of_a_language_without_blanks_counts_for_half() -> None:
         ("th", "ฉันชอบกินข้าวผัด", "ฉันชอบกินขนมปัง"),
         ("", "私は東京に住んでいます", "私は大阪に住んでいます"),
     ):
-        scoring, _ = choose_for_text(ScoreConfig(), language, [[reference]])
+        scoring, _ = choose_for_text(ScoreOptions(), language, [[reference]])
         assert compute_bleu([hypothesis], [[reference]], scoring).value > 30
-        assert compute_bleu([hypothesis], [[reference]], ScoreConfig()).value < 1  # one word, and it is wrong
+        assert compute_bleu([hypothesis], [[reference]], ScoreOptions()).value < 1  # one word, and it is wrong
 
 
 def test_subwords_need_their_model_as_a_file(tmp_path: Path) -> None:
     (tmp_path / "bad.model").write_bytes(b"no model")
     with pytest.raises(DataError, match="is not a SentencePiece model"):
-        compute_bleu(["a"], [["a"]], ScoreConfig(bleu_tokenizer="spm", bleu_spm=str(tmp_path / "bad.model")))
+        compute_bleu(["a"], [["a"]], ScoreOptions(bleu_tokenizer="spm", bleu_spm=str(tmp_path / "bad.model")))
 
 
 def test_subwords_of_a_model_are_counted_and_stand_in_the_signature(tmp_path: Path) -> None:
     tokenizer = toy_tokenizer("unigram")
     path = tmp_path / "toy.model"
     path.write_bytes(tokenizer.model)
-    config = ScoreConfig(bleu_tokenizer="flores200", bleu_spm=str(path))
+    config = ScoreOptions(bleu_tokenizer="flores200", bleu_spm=str(path))
     score = compute_bleu(["the red dog sees a cat"] * 3, [["the red dog sees the cat"]] * 3, config)
     assert "tok:flores200" in score.signature
     assert 0 < score.value < 100

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.evaluation.config import ScoreConfig
+from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import METRICS
 
 HYPOTHESES = [
@@ -56,7 +56,7 @@ def test_bleu_and_chrf_equal_the_sacrebleu_program_to_the_last_digit(tmp_path: P
 def test_in_lower_case_and_with_other_words_they_are_too(tmp_path: Path, tokenizer: str) -> None:
     options = ["-m", "bleu", "chrf", "--tokenize", tokenizer, "--lowercase", "--chrf-lowercase"]
     reported = program(tmp_path, 1, *options)
-    config = ScoreConfig(lowercase=True, bleu_tokenizer=tokenizer)
+    config = ScoreOptions(lowercase=True, bleu_tokenizer=tokenizer)
     for metric, name in (("bleu", "BLEU"), ("chrf", "chrF2")):
         score = METRICS[metric](HYPOTHESES, [alternatives[:1] for alternatives in REFERENCES], config)
         assert round(score.value, 12) == reported[name]["score"]

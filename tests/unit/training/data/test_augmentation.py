@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.arrays.rows import pad_rows
 from nmt_cli.arrays.types import END, UNKNOWN
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.corpus.prepare import prepare
@@ -77,7 +77,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> PreparedCorpus:
     bundled = Path(__file__).parents[4] / "data" / "eng-deu.tsv"
     lines = bundled.read_text(encoding="utf-8").splitlines(keepends=True)[::8]
     (folder / "part.tsv").write_text("".join(lines), encoding="utf-8")
-    prepare(folder / "part.tsv", folder / "prepared", PrepareConfig(vocab_size=2000, dev="100", test="100"))
+    prepare(folder / "part.tsv", folder / "prepared", PrepareOptions(vocab_size=2000, dev="100", test="100"))
     return PreparedCorpus.load(folder / "prepared")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nmt_cli.arrays.rows import Ragged
-from nmt_cli.corpus.config import PrepareConfig
+from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import EncodedSplit, PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.sources.source import Sentences
@@ -94,7 +94,7 @@ def test_pairs_that_are_not_allowed_are_never_taken() -> None:
 def test_what_is_held_out_now_is_not_replayed(tmp_path: Path) -> None:
     old = prepare_toy(tmp_path, 400)
     longer = write_pairs(tmp_path / "longer.tsv", toy_pairs(600))
-    prepare(longer, tmp_path / "new", PrepareConfig(tokenizer_from=str(old.directory)))
+    prepare(longer, tmp_path / "new", PrepareOptions(tokenizer_from=str(old.directory)))
     new = PreparedCorpus.load(tmp_path / "new")
     rows, pairs = exclude_held_out(old, new), old.read_pairs("train")
     held_out = {text for name in ("dev", "test") for pair in new.read_pairs(name) for text in pair}

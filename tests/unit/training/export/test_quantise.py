@@ -15,7 +15,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.runtime.model_directory import name_graphs
 from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.search.beam import BeamSearch
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.training.export.graph import Graph, list_bodies
 from nmt_cli.training.export.quantise import NARROWEST, measure_largest_sums, quantise_products, quantise_weights
 from support.models import KINDS, export_untrained
@@ -66,7 +66,7 @@ sentences = st.lists(st.integers(4, 300), min_size=1, max_size=6).map(lambda ids
 def test_a_sentence_has_the_same_result_in_every_batch_to_the_last_bit(
     exported: Path, precision: str, batch: Sequence[Sequence[int]], beam: int
 ) -> None:
-    engine, config = OnnxEngine(exported, precision=precision), SearchConfig(beam_size=beam, max_length=6)
+    engine, config = OnnxEngine(exported, precision=precision), SearchOptions(beam_size=beam, max_length=6)
     together = BeamSearch(engine, pad_rows(batch), config).run()
     for index, results in enumerate(together):
         alone = BeamSearch(engine, pad_rows([batch[index]]), config).run()[0]

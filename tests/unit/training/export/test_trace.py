@@ -11,7 +11,7 @@ from nmt_cli.model.config import Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.search.beam import BeamSearch
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.sources.images import pad_grids
 from nmt_cli.training.export.keras_engine import KerasEngine
 from nmt_cli.training.export.trace import collect_garbage_often, export
@@ -34,7 +34,7 @@ def engines(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_keras_and_onnx_find_the_same_hypotheses(engines: tuple[KerasEngine, OnnxEngine], beam: int) -> None:
-    config = SearchConfig(beam_size=beam, n_best=min(2, beam), max_length=12)
+    config = SearchOptions(beam_size=beam, n_best=min(2, beam), max_length=12)
     by_keras, by_onnx = (BeamSearch(engine, SOURCE, config).run() for engine in engines)
     for expected, actual in zip(by_keras, by_onnx, strict=True):
         assert [result.tokens for result in actual] == [result.tokens for result in expected]
@@ -46,7 +46,7 @@ def test_keras_and_onnx_find_the_same_hypotheses(engines: tuple[KerasEngine, Onn
 def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(
     engines: tuple[KerasEngine, OnnxEngine],
 ) -> None:
-    config = SearchConfig(beam_size=3, max_length=12)
+    config = SearchOptions(beam_size=3, max_length=12)
     together = BeamSearch(engines[1], SOURCE, config).run()
     alone = BeamSearch(engines[1], SOURCE[1:2, :2], config).run()
     assert [result.tokens for result in together[1]] == [result.tokens for result in alone[0]]
@@ -54,7 +54,7 @@ def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(
 
 
 def test_attention_is_a_distribution_over_the_true_source_positions(engines: tuple[KerasEngine, OnnxEngine]) -> None:
-    result = BeamSearch(engines[1], SOURCE, SearchConfig(beam_size=2, max_length=12)).run()[1][0]
+    result = BeamSearch(engines[1], SOURCE, SearchOptions(beam_size=2, max_length=12)).run()[1][0]
     total = 0 if getattr(engines[0].network.config, "attention", None) == "none" else 1
     np.testing.assert_allclose(result.attention.sum(axis=1), total, atol=1e-5)
     assert not result.attention[:, 2:].any()
@@ -84,7 +84,7 @@ def test_pictures_have_the_same_captions_in_both(kind: dict[str, object], tmp_pa
     export(network, tmp_path)
     generator = np.random.default_rng(1)
     pictures = pad_grids([generator.normal(size=(regions, 3)) for regions in (4, 1, 9)])
-    config = SearchConfig(beam_size=3, max_length=12, length_factor=None)
+    config = SearchOptions(beam_size=3, max_length=12, length_factor=None)
     by_keras, by_onnx = (
         BeamSearch(engine, pictures, config).run() for engine in (KerasEngine(network), OnnxEngine(tmp_path))
     )

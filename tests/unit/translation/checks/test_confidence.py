@@ -22,7 +22,7 @@ from nmt_cli.translation.checks.confidence import (
     split_uncut,
 )
 from nmt_cli.translation.checks.words import CheckContext
-from nmt_cli.translation.config import CheckConfig
+from nmt_cli.translation.config import CheckOptions
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Repair, Translation
 from nmt_cli.translation.segmentation.segments import Segment
 
@@ -191,11 +191,11 @@ def test_the_worst_sentence_decides_and_only_it_is_named() -> None:
     texts = [translation(hypothesis(text, value))._replace(source=text) for text, value in (("a", -0.1), ("b", -3.0))]
     line = translation(hypothesis("a b", -0.1, -3.0))
     rater = model(mean_log_probability=2.0)._replace(threshold=0.3)
-    (judged,) = judge_translations([line], rater, CONTEXT, CheckConfig(), [texts])
+    (judged,) = judge_translations([line], rater, CONTEXT, CheckOptions(), [texts])
     assert judged.least_sure is not None and judged.least_sure.number == 2
     assert judged.confidence == min(judged.least_sure.confidences) == pytest.approx(1 / (1 + math.exp(6.0)))
     assert [check.message for check in judged.checks] == ["confidence 0.00 is below 0.3 in sentence 2 of 2: b -> b"]
-    (both,) = judge_translations([line], rater._replace(threshold=0.9), CONTEXT, CheckConfig(), [texts])
+    (both,) = judge_translations([line], rater._replace(threshold=0.9), CONTEXT, CheckOptions(), [texts])
     assert both.checks[0].message.startswith("confidence 0.00 is below 0.9 in 2 of 2 sentences, least in 2: b -> b")
 
 
@@ -230,11 +230,11 @@ def test_low_confidence_names_words_unseen_in_training(read: str, text: str, rea
 def test_the_threshold_of_the_model_fails_a_check_and_changes_no_text() -> None:
     doubtful = translation(hypothesis("ab", -1.0, -1.0))
     rater = model()._replace(threshold=0.6)  # which rates all 0.5
-    (judged,) = judge_translations([doubtful], rater, CONTEXT, CheckConfig(on_low_confidence="blank"))
+    (judged,) = judge_translations([doubtful], rater, CONTEXT, CheckOptions(on_low_confidence="blank"))
     assert (judged.text, [check.message for check in judged.checks]) == ("ab", ["confidence 0.50 is below 0.6"])
-    (asked,) = judge_translations([doubtful], rater, CONTEXT, CheckConfig(min_confidence=0.7))
+    (asked,) = judge_translations([doubtful], rater, CONTEXT, CheckOptions(min_confidence=0.7))
     assert (asked.text, [check.message for check in asked.checks]) == ("[?] ab", ["confidence 0.50 is below 0.7"])
-    (fine,) = judge_translations([doubtful], rater, CONTEXT, CheckConfig(min_confidence=0.5))
+    (fine,) = judge_translations([doubtful], rater, CONTEXT, CheckOptions(min_confidence=0.5))
     assert (fine.text, fine.checks) == ("ab", ())
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt_cli.api.translating.line_layout import LayoutConfig
+from nmt_cli.api.translating.line_layout import LayoutOptions
 from nmt_cli.api.translator import LoadedTranslator, load
 from nmt_cli.translation.result import Translation
 
@@ -149,7 +149,7 @@ def test_what_a_memory_has_is_certain_and_does_not_hide_the_rest(
 
 def test_json_has_the_sentence_only_of_several(english_to_german: LoadedTranslator) -> None:
     one, several = english_to_german.translations([SURE[0], f"{SURE[0]} {UNSURE[0]}"])
-    layout = LayoutConfig(json=True)
+    layout = LayoutOptions(json=True)
     assert json.loads(layout.format_lines(one, 1))["least_sure"] is None
     worst = json.loads(layout.format_lines(several, 1))["least_sure"]
     assert (worst["sentence"], worst["source"]) == (2, UNSURE[0])

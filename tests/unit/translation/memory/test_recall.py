@@ -13,10 +13,10 @@ import nmt_cli as nmt
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.cli.app import app
 from nmt_cli.runtime.installed_models import find_model
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.search.mixing import StoredTokens
 from nmt_cli.translation import forced
-from nmt_cli.translation.config import CheckConfig, RepairConfig, TranslateOptions
+from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.forced import Judge
 from nmt_cli.translation.memory.lookup import MOST_COMPARED, MOST_STORED, NearTexts, StoredEntries, TranslationMemory
 from nmt_cli.translation.placement.alignment import find_links
@@ -29,7 +29,9 @@ from support.properties import examples
 
 def recall_lines(lines: Sequence[str], memory: TranslationMemory | None) -> list[Translation]:
     translator = adversarial_translator()
-    return translator.translate(lines, TranslateOptions(SearchConfig(beam_size=2), checks=CheckConfig(), memory=memory))
+    return translator.translate(
+        lines, TranslateOptions(SearchOptions(beam_size=2), checks=CheckOptions(), memory=memory)
+    )
 
 
 @pytest.mark.parametrize("links_words", [False, True])
@@ -102,8 +104,8 @@ def translate(
     memory = TranslationMemory("deu")
     for entry in entries:
         memory.add(*entry, register=register)
-    config = SearchConfig(**search)
-    return translator.translate(lines, TranslateOptions(config, repair=RepairConfig(), memory=memory))
+    config = SearchOptions(**search)
+    return translator.translate(lines, TranslateOptions(config, repair=RepairOptions(), memory=memory))
 
 
 def describe(translations: list[Translation]) -> list[object]:
@@ -206,7 +208,7 @@ def test_a_guided_line_is_the_same_whatever_else_is_translated(bundled_translato
 
 
 def test_samples_follow_the_mixture(bundled_translator: Translator) -> None:
-    sampling = SamplingConfig(sample=True, temperature=0.1)
+    sampling = SamplingOptions(sample=True, temperature=0.1)
     guided, alone = (
         translate(bundled_translator, ["The lodger is strict."], *some, n_best=8, sampling=sampling)
         for some in ([ENTRY], [])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.placement.joining import join_parts
 from nmt_cli.translation.result import Hypothesis, Repair, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
@@ -30,7 +30,7 @@ def sentence(*scored: tuple[str, float], **fields: object) -> Translation:
 
 def line(*sentences: Translation, sampled: bool = False) -> Translation:
     return join_parts(
-        LINE, LineReader(LineConfig(), copies_placeholders=False).split_line(LINE), sentences, None, sampled=sampled
+        LINE, LineReader(LineOptions(), copies_placeholders=False).split_line(LINE), sentences, None, sampled=sampled
     )
 
 
@@ -81,11 +81,11 @@ def test_a_line_of_one_sentence_is_its_translation_under_its_own_name() -> None:
     translation = sentence(
         ("A", -9), ("B", -1), repairs=(Repair("loop", "wider beam"),), source_cut_from=17, source_read=2
     )
-    pieces = LineReader(LineConfig(), copies_placeholders=False).split_line("Go  on. ")
+    pieces = LineReader(LineOptions(), copies_placeholders=False).split_line("Go  on. ")
     assert join_parts("Go  on. ", pieces, [translation], None) == translation._replace(source="Go  on. ")
 
 
 def test_a_network_that_learned_no_placeholders_reads_numbers() -> None:
     for copies_placeholders, text in ((True, "In ⟦0⟧ I sang."), (False, "In 1984 I sang.")):
-        (piece,) = LineReader(LineConfig(), copies_placeholders=copies_placeholders).split_line("In 1984 I sang.")
+        (piece,) = LineReader(LineOptions(), copies_placeholders=copies_placeholders).split_line("In 1984 I sang.")
         assert piece.text == text

@@ -12,11 +12,11 @@ from nmt_cli.arrays.types import END, UNKNOWN, IntArray
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.masking import mask
 from nmt_cli.carrying.spans import Pair, Span, SpanKind
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.symbols import TokenizerKind, TokenizerSettings
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair, train_tokenizer
-from nmt_cli.translation.config import RepairConfig, TranslateOptions
+from nmt_cli.translation.config import RepairOptions, TranslateOptions
 from nmt_cli.translation.placement.marks import Mark, MarkNode, PlacedMark
 from nmt_cli.translation.placement.span_placement import (
     PlacedItem,
@@ -175,7 +175,7 @@ def test_what_is_not_there_after_all_is_appended_and_told() -> None:
 
 
 SEEN = ["i saw the red house yesterday at home", "go to now home red house"] * 3
-GREEDY, REPLACING = SearchConfig(beam_size=1), RepairConfig(repair=False, replace_unknown=True)
+GREEDY, REPLACING = SearchOptions(beam_size=1), RepairOptions(repair=False, replace_unknown=True)
 
 
 def vocabulary(kind: TokenizerKind) -> Tokenizer:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import TokenizerKind
-from nmt_cli.translation.config import LineConfig, TranslateOptions
+from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.placement.units import Spelling, Unit, find_units, link_words_of_units, measure_units
@@ -94,9 +94,9 @@ def translated(
         TextSource(tokenizer),
         tokenizer,
         copies_placeholders=copies_placeholders,
-        lines=LineConfig(max_words=words),
+        lines=LineOptions(max_words=words),
     )
-    return translator.translate([line], TranslateOptions(SearchConfig(beam_size=1)))[0]
+    return translator.translate([line], TranslateOptions(SearchOptions(beam_size=1)))[0]
 
 
 def linked(line: str, **options: object) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.profile_building import build_profile
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.repair.evidence import (
     MarkedPiece,
     list_enclosed,
@@ -25,7 +25,7 @@ from nmt_cli.translation.segmentation.line_reader import LineReader
 SOURCE = ("▁open", "▁the", "▁file", "▁now", "</s>")
 MEANINGS = {"▁öffne": "open", "▁die": "the", "▁Datei": "file", "▁jetzt": "now"}  # what each target word needs
 NOW = MarkedText("open the file now, not later.", [range(14, 17)])  # as a document has it
-READER = LineReader(LineConfig(), copies_placeholders=False)
+READER = LineReader(LineOptions(), copies_placeholders=False)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nmt_cli.search.config import SearchConfig
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.profile_building import build_profile
@@ -31,7 +31,7 @@ def profile() -> TextProfile:
 def find_left_out(sentences: list[Translation], search: MeaningSearch, profile: TextProfile) -> list[tuple[str, ...]]:
     """The words that each translation is found to leave out."""
     tools = SimpleNamespace(network=search, profile=SimpleNamespace(source=profile))
-    asker = Asker(tools, TranslationBatch([], SearchConfig(), 1, None, None, []))  # type: ignore[arg-type]
+    asker = Asker(tools, TranslationBatch([], SearchOptions(), 1, None, None, []))  # type: ignore[arg-type]
     cases: Any = [PieceCase(TextId(line, 0), sentence, None) for line, sentence in enumerate(sentences)]  # type: ignore[arg-type]
     changed = {case.text_id.line: case.translation.left_out for case in ask(asker, cases, LEFT_OUT)}
     return [changed.get(line, ()) for line in range(len(sentences))]

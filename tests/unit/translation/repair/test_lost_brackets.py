@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nmt_cli.carrying.kinds import IF_LOST
 from nmt_cli.carrying.prose_marks import BRACKET_PAIRS
 from nmt_cli.carrying.spans import NO_CONTEXT, Attempt
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.result import Repair
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from support.scripted_translator import ScriptedTranslator, repair_line
@@ -80,6 +80,6 @@ def test_brackets_come_in_pairs(text: str) -> None:
 
 @given(st.text("ab ()[]/", max_size=30))
 def test_nothing_is_lost_where_the_translation_is_the_source(text: str) -> None:
-    for piece in LineReader(LineConfig(), copies_placeholders=True).split_line(text):
+    for piece in LineReader(LineOptions(), copies_placeholders=True).split_line(text):
         same = Attempt(piece.segment.text, piece.segment.spans, piece.text, piece.text, lambda span: True)
         assert [kind.list_carried(same, NO_CONTEXT) for kind in IF_LOST] == [[]] * len(IF_LOST)

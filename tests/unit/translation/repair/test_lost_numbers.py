@@ -1,9 +1,9 @@
 """Numbers that a network loses are carried, by one that has learned placeholders and by others."""
 
 from nmt_cli.carrying.numbers import NumberNotation
-from nmt_cli.search.config import SamplingConfig, SearchConfig
+from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.sources.source import TextSource
-from nmt_cli.translation.config import RepairConfig, TranslateOptions
+from nmt_cli.translation.config import RepairOptions, TranslateOptions
 from nmt_cli.translation.repair.asks import MOST_ASKED
 from nmt_cli.translation.result import Repair
 from nmt_cli.translation.translator import Translator
@@ -67,9 +67,9 @@ def test_what_one_kind_lost_is_carried_though_another_stays_lost() -> None:
 
 def test_samples_stay_as_drawn_and_no_repair_means_no_second_search() -> None:
     translator = ScriptedTranslator(lambda line: line.replace("3", "7"))
-    sampling = SearchConfig(sampling=SamplingConfig(sample=True))
+    sampling = SearchOptions(sampling=SamplingOptions(sample=True))
     assert repair_line(translator, "we have 3 cats.", sampling).text == "we have 7 cats."
-    assert translator.translate(["we have 3 cats."], TranslateOptions(SearchConfig()))[0].text == "we have 7 cats."
+    assert translator.translate(["we have 3 cats."], TranslateOptions(SearchOptions()))[0].text == "we have 7 cats."
 
 
 def test_numbers_are_written_as_the_target_writes_them() -> None:
@@ -100,7 +100,7 @@ def test_texts_of_an_invented_placeholder_are_found_again() -> None:
     for seed in range(1, 9):
         translator = Translator(Adversary(SUBWORDS.vocabulary_size, seed), TextSource(SUBWORDS), SUBWORDS)
         for translation in translator.translate(
-            lines, TranslateOptions(SearchConfig(beam_size=1), repair=RepairConfig())
+            lines, TranslateOptions(SearchOptions(beam_size=1), repair=RepairOptions())
         ):
             failed = any(repair.remedy is None for repair in translation.repairs)
             allowed = translation.source.count("{x}")

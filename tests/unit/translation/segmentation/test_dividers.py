@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.segmentation.dividers import DIVIDERS, DividedLine
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.segments import join_segments
 
-READER = LineReader(LineConfig(), copies_placeholders=True)
+READER = LineReader(LineOptions(), copies_placeholders=True)
 BETWEEN = [
     "<br>",
     "\n",
@@ -103,6 +103,6 @@ def test_many_unknown_tags_take_time_in_proportion() -> None:
 
 
 def test_the_hours_of_days_are_read_one_by_one() -> None:
-    reader = LineReader(LineConfig(), copies_placeholders=True, languages=("eng", "deu"))
+    reader = LineReader(LineOptions(), copies_placeholders=True, languages=("eng", "deu"))
     texts = [piece.unchanged for piece in reader.split("Mon-Thu 8-16, Sat 9-12; Sun closed.")]
     assert texts == ["Mo-Do 8-16", ", ", "Sa 9-12", "; ", "So closed", "."]

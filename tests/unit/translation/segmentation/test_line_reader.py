@@ -11,13 +11,13 @@ from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.wrapping import CONTROLS
-from nmt_cli.translation.config import LineConfig
+from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.segmentation.dividers import frame_segment
 from nmt_cli.translation.segmentation.line_reader import LineReader, match_pieces
 from nmt_cli.translation.segmentation.segments import Segment
 from support.spans import lines_with_spans
 
-READER = LineReader(LineConfig(), copies_placeholders=True)
+READER = LineReader(LineOptions(), copies_placeholders=True)
 
 
 def match(source: str, target: str) -> list[tuple[str, str | None]] | None:
@@ -79,7 +79,7 @@ def test_numbers_of_list_marks_and_of_versions_keep_their_notation() -> None:
 
         find_target_thousands = find_target_decimal
 
-    reader = LineReader(LineConfig(), copies_placeholders=True, notation=NumberNotation(".", ",", Comma()))
+    reader = LineReader(LineOptions(), copies_placeholders=True, notation=NumberNotation(".", ",", Comma()))
     pieces = reader.split_line("3.1. Version 2.5 costs 7.50 here.")
     assert [[span.text for span in piece.spans] for piece in pieces] == [["3.1"], ["2.5", "7,50"]]
 
@@ -128,7 +128,7 @@ def test_a_blank_line_has_no_pieces() -> None:
 
 
 def test_nothing_is_framed_where_nothing_is_carried_or_a_prefix_is_forced() -> None:
-    plain = LineReader(LineConfig(protect=False), copies_placeholders=True)
+    plain = LineReader(LineOptions(protect=False), copies_placeholders=True)
     assert [piece.text for piece in plain.split_line("2. it rains:")] == ["2. it rains:"]
     assert [piece.text for piece in READER.split("- it rains", whole=True)] == ["- it rains"]
 
@@ -219,14 +219,14 @@ ENGLISH, GERMAN = NumberNotation(".", ",", Swapped()), NumberNotation(",", ".", 
 def test_an_amount_alone_is_written_as_in_a_sentence_and_all_else_stays(
     notation: NumberNotation | None, text: str, written: str, glossary: Glossary | None
 ) -> None:
-    reader = LineReader(LineConfig(), copies_placeholders=True, notation=notation, glossary=glossary)
+    reader = LineReader(LineOptions(), copies_placeholders=True, notation=notation, glossary=glossary)
     (piece,) = reader.split_line(text)
     assert not piece.is_translated and piece.unchanged == written
 
 
 @given(st.text("0123456789.,:/-+ ()'%$#", min_size=1, max_size=20))
 def test_of_what_has_no_letters_only_the_marks_of_amounts_change(text: str) -> None:
-    pieces = LineReader(LineConfig(), copies_placeholders=True, notation=ENGLISH).split_line(text)
+    pieces = LineReader(LineOptions(), copies_placeholders=True, notation=ENGLISH).split_line(text)
     written = "".join(piece.unchanged for piece in pieces)
     assert written.replace(",", ".") == (text if text.strip() else "").replace(",", ".")
     assert written == text or not text.strip() or is_amount(text)
