@@ -28,7 +28,6 @@ from sacrebleu.metrics import CHRF
 import nmt_cli as nmt
 from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.runtime.installed_models import find_model
-from nmt_cli.runtime.model_directory import CARD
 from nmt_cli.text.profile import PROFILE_NAME
 
 NETWORK = ("--units", "512", "--embedding", "256")
@@ -119,13 +118,11 @@ def train(work: Path, seconds: int, *, go_on: bool) -> None:
 
 
 def train_stage(folder: Path, time: str, starts: dict[str, tuple[str | Path, ...]]) -> None:
-    """Trains both directions, each on its share of the cores, unless an interrupted run has done so."""
+    """Trains both directions, each on its share of the cores; with `--resume`, a finished training ends at once."""
     cores = os.sched_getaffinity(0)
     shares = (set(sorted(cores)[::2]), set(sorted(cores)[1::2]) or cores)
     trainings = []
     for (name, direction), share in zip(DIRECTIONS.items(), shares, strict=True):
-        if (folder / name / CARD).is_file() and not (folder / name / "checkpoints").is_dir():
-            continue
         command = [*NMT, "train", "--data", folder / "prepared", "--model", folder / name, "--time", time, *direction]
         resume = ("--resume",) if (folder / name / "checkpoints").is_dir() else ()
         os.sched_setaffinity(0, share)  # which the process inherits
