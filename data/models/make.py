@@ -69,7 +69,7 @@ UNSHOWN = "captions"  # the set whose sentences may not be passed on
 WORDS = (3, 14)  # of the sentences that a page shows
 TRANSLATED, SHOWN = 1_000, 10  # sentences from which those are drawn, and how many of them are
 READS_CONTEXT = (
-    "It reads the sentence before, and its translation, in documents, subtitles and texts of several lines;\n"
+    "It reads the sentence before, and its translation, in documents, in subtitles and on the page of the server;\n"
     "`--context 0` turns that off.\n"
 )
 
