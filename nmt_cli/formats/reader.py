@@ -5,6 +5,7 @@ Knows no format. A format is a subclass in a neighbouring file, named in its row
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence, Sized
@@ -250,6 +251,8 @@ class ParallelReader(Reader):
 
 
 MAXIMUM_SIDE = 1 << 28  # characters of the texts of one side, which are held in memory
+RANGE_OF_ONE = re.compile(r"\b(\d+)-\1$")  # of verses
+REPEATED_SHOWN = 3  # texts with a key that another has, which a note names
 
 
 class KeyedText(NamedTuple):
@@ -258,6 +261,7 @@ class KeyedText(NamedTuple):
     line: int
     key: str
     text: str
+    goes_on: bool = False  # whether the key begins before: of verse 3b
 
 
 class KeyedReader(Reader):
@@ -288,16 +292,24 @@ class KeyedReader(Reader):
             self.add_note(f"{format_count(lonely, self.noun)} only on one side, left out")
 
     def collect_side(self, streams: Sequence[InputStream], side: int) -> dict[str, KeyedText]:
-        """Returns the texts of one side by key, joining texts with the same key."""
+        """Returns the texts of one side by key, with what goes on joined; of several with one key, the first."""
         texts: dict[str, KeyedText] = {}
+        repeated: list[str] = []
         size = 0
         for stream in streams:
             for text in self.read_texts(stream, side):
-                first = texts.get(text.key)
-                texts[text.key] = text if first is None else first._replace(text=f"{first.text} {text.text}".strip())
+                first = texts.setdefault(text.key, text)
+                if text.goes_on and first is not text:
+                    texts[text.key] = first._replace(text=f"{first.text} {text.text}".strip())
+                elif first is not text:
+                    repeated.append(f"{RANGE_OF_ONE.sub(r'\1', text.key)} in line {text.line:,}")
                 size += len(text.text)
                 if size > MAXIMUM_SIDE:
                     raise DataError(f"{stream.name}: more than {MAXIMUM_SIDE:,} characters")
+        if repeated:
+            count = format_count(len(repeated), f"{self.noun} has", f"{self.noun}s have")
+            shown = ", ".join(repeated[:REPEATED_SHOWN]) + " ..." * (len(repeated) > REPEATED_SHOWN)
+            self.add_note(f"{count} a number that was there before, left out: {shown}")
         return texts
 
     def align(

@@ -247,19 +247,25 @@ def find_delimiter(head: Sequence[str]) -> str:
     return max(",;\t", key=rate_delimiter) if head else ","
 
 
-# Tab-separated text: one pair per line. There is no quoting, unless a spreadsheet has evidently quoted the cells.
+# Tab-separated text: one pair per line. There is no quoting, unless a spreadsheet has evidently quoted the cells. Word
+# aligners (fast_align) separate both sides by bars instead: `a house ||| ein Haus`.
+
+
+BARS = "|||"
 
 
 class TsvReader(TableReader):
     guesses_encoding = True
     expects = "one sentence pair per line, separated by a tab"
     is_quoted = False  # so that a record may have several lines
+    separator = "\t"
 
     def read_records(self) -> Iterator[TableRecord]:
         lines = self.stream.read_lines()
         head = take_head(lines, SAMPLE)
         separator = take_separator(head)
-        quoted = self.options.format is None and is_quoted([text for _, text in head])
+        texts = [text for _, text in head]
+        quoted = self.options.format is None and is_quoted(texts)
         self.is_quoted = separator is not None or quoted
         if self.is_quoted:
             if quoted:
@@ -267,11 +273,12 @@ class TsvReader(TableReader):
             rows = read_csv_records(chain(head, lines), separator or "\t", self.refuse)
             yield from ((row.line, row.fields) for row in rows)
             return
-        yield from split_cells(chain(head, lines))
+        self.separator = find_bars(texts)
+        yield from split_cells(chain(head, lines), self.separator)
 
     @property
     def has_parts(self) -> bool:
-        return not (self.is_quoted or self.awaits_header)
+        return not (self.is_quoted or self.awaits_header or self.separator == BARS)
 
     def parse_lines(self, *sides: Iterable[NumberedLine]) -> Iterator[Row]:
         return self.read_cells(split_cells(*sides))
@@ -286,12 +293,20 @@ class TsvReader(TableReader):
         )
 
 
-def split_cells(lines: Iterable[NumberedLine]) -> Iterator[TableRecord]:
+def find_bars(head: Sequence[str]) -> str:
+    """Returns what separates cells: bars if every line that is not blank has them, and none a tab; else a tab."""
+    filled = [text for text in head if text.strip()]
+    has_bars = bool(filled) and all(f" {BARS} " in text and "\t" not in text for text in filled)
+    return BARS if has_bars else "\t"
+
+
+def split_cells(lines: Iterable[NumberedLine], separator: str = "\t") -> Iterator[TableRecord]:
     """Yields the number of each line, and its cells."""
     for line, text in lines:
-        yield line, split_line(text)
+        cells = split_line(text, separator)
+        yield line, cells if separator == "\t" else [cell.strip() for cell in cells]
 
 
-def split_line(text: str) -> list[str]:
-    """Returns the cells of a line of tab-separated text."""
-    return text.rstrip("\r\n").split("\t")
+def split_line(text: str, separator: str = "\t") -> list[str]:
+    """Returns the cells of a line of text, by default tab-separated."""
+    return text.rstrip("\r\n").split(separator)

@@ -34,7 +34,7 @@ CHARACTER_MARK = re.compile(
 MILESTONE = re.compile(r"(?:[\w-]+-[se]|ts)")
 WORD_ATTRIBUTES = re.compile(r"\|[^\n]*")
 BOOK = re.compile(r"\s*([A-Z0-9]{3})\b")
-VERSE_NUMBER = re.compile(r"\s*(\d+)[a-z]?(?:\s*[-\u2013,]\s*(\d+)[a-z]?)?[ \t\r\n~]*")
+VERSE_NUMBER = re.compile(r"\s*(\d+)([a-z]?)(?:\s*[-\u2013,]\s*(\d+)[a-z]?)?[ \t\r\n~]*")
 MAXIMUM_VERSE = 1 << 20  # characters, with its notes
 NO_VERSE = "verses begin with \\v and a number"
 EMPTY = re.compile(r"[\s.\u2026_\-\u2014]*")  # what stands in a verse that is not translated
@@ -134,6 +134,7 @@ class VerseParser:
         self.parts: list[str] = []
         self.note = ""  # the mark of the note that is open
         self.in_verse = self.in_characters = self.in_milestone = False
+        self.goes_on = False  # whether the verse is the second half of one: 3b
 
     def read_mark(self, mark: UsfmMark) -> Iterator[KeyedText]:
         """Yields the verse that ended before a mark. Raises DataError for one that does not end."""
@@ -165,11 +166,12 @@ class VerseParser:
             self.book, self.chapter, self.verse = mark.book, "", ""
             return ""
         match = mark.number
-        number = "" if match is None else f"{match[1]}-{match[2] or match[1]}"
+        number = "" if match is None else f"{match[1]}-{match[3] or match[1]}"
         if mark.name == "c":
             self.chapter, self.verse = number.partition("-")[0], ""
             return ""
         self.verse, self.line = number, mark.line
+        self.goes_on = match is not None and match[2] > "a"
         return mark.text[match.end() :] if match else ""
 
     def finish_verse(self) -> Iterator[KeyedText]:
@@ -178,7 +180,7 @@ class VerseParser:
         self.parts.clear()
         self.size = 0
         if self.verse and self.chapter and not EMPTY.fullmatch(text):
-            yield KeyedText(self.line, f"{self.book} {self.chapter}:{self.verse}", text)
+            yield KeyedText(self.line, f"{self.book} {self.chapter}:{self.verse}", text, self.goes_on)
         self.verse = ""
 
 

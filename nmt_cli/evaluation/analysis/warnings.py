@@ -37,7 +37,7 @@ RAW_OUTPUTS = (
     ),
 )
 ONE_LANGUAGE = 0.2  # overlap of the words of two texts in one language, at least; of 17 pairs of two, at most 0.14
-FEWEST_LINES = 50  # that show a language
+FEWEST_LINES = 50  # unlike lines that show a language
 OFFSETS = (1, -1, 2, -2)  # lines by which hypotheses may have slipped
 # By which a hypothesis shares more words with another reference than with its own (Dice), 0-1; and the sum over a run
 # of lines: hypotheses that share as many with any reference, of a bad system, reach 1.8 by chance in 3,000 lines.
@@ -108,7 +108,12 @@ def report_copies(hypotheses: Hypotheses, references: Sequence[str], sources: Se
 def report_other_language(hypotheses: Hypotheses, references: Sequence[str], sources: Sequence[str]) -> list[str]:
     """Returns a message if the words of hypotheses and references are those of two languages."""
     texts, others, read = map(count_units, (hypotheses, references, sources))
-    if len(references) < FEWEST_LINES or not texts or not others or measure_overlap(texts, others) >= ONE_LANGUAGE:
+    if (
+        min(len({*hypotheses}), len({*references})) < FEWEST_LINES
+        or not texts
+        or not others
+        or measure_overlap(texts, others) >= ONE_LANGUAGE
+    ):
         return []
     is_source = measure_overlap(others, read) >= ONE_LANGUAGE
     why = "in the language of the sources" if is_source else "in another language than the hypotheses"

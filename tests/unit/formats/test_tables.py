@@ -399,6 +399,30 @@ def test_verses_are_paired_by_book_chapter_and_number(tmp_path: Path) -> None:
     assert read_pairs(tmp_path / "b.SFM", tmp_path / "a.usfm") == swapped
 
 
+def test_a_verse_whose_number_was_there_before_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.usfm").write_text("\\id RUT\n\\c 1\n\\v 1a One,\n\\v 1b two.\n\\v 2 Three.\n\\v 2 Four.\n")
+    (tmp_path / "b.usfm").write_text("\\id RUT\n\\c 1\n\\v 1 Unum duo.\n\\v 2 Tria.\n")
+    reader = open_reader(CorpusFile(tmp_path / "a.usfm", tmp_path / "b.usfm"), ReadOptions())
+    assert [(row.source, row.target) for row in reader] == [("One, two.", "Unum duo."), ("Three.", "Tria.")]
+    assert reader.notes == [
+        "a.usfm + b.usfm: 1 verse has a number that was there before, left out: RUT 1:2 in line 6"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "pair"),
+    [
+        ("a dog ||| ein Hund\na cat |||  eine Katze\n", ("a dog", "ein Hund")),
+        ("a dog ||| x\tein Hund\na cat\teine Katze\n", ("a dog ||| x", "ein Hund")),
+    ],
+)
+def test_bars_of_word_aligners_separate_both_sides(tmp_path: Path, lines: str, pair: tuple[str, str]) -> None:
+    path = tmp_path / "corpus.en-de"
+    path.write_text(lines)
+    (first, second) = open_reader(CorpusFile(path), ReadOptions())
+    assert (first.source, first.target) == pair and (second.source, second.target) == ("a cat", "eine Katze")
+
+
 def test_folders_of_books_are_read_whole(tmp_path: Path) -> None:
     for side, book in (("en", KEYED_BOOK), ("la", OTHER)):
         (tmp_path / side).mkdir()

@@ -54,7 +54,7 @@ def test_good_sentences_raise_no_doubt() -> None:
 NOUNS = "river bridge garden kettle window ladder basket candle hammer pillow".split()
 PLACES = "roof shed cellar kitchen attic porch hall yard loft barn".split()
 ENGLISH = [f"A {NOUNS[n % 10]} stands near the {PLACES[n // 10 % 10]} {n}." for n in range(90)]
-OTHER = [f"Zu {noun[::-1]} gehört ein {PLACES[n % 10][::-1]}." for n, noun in enumerate(NOUNS * 9)]
+OTHER = [f"Zu {noun[::-1]} gehört ein {PLACES[n % 10][::-1]} {n}." for n, noun in enumerate(NOUNS * 9)]
 
 
 @pytest.mark.parametrize(
