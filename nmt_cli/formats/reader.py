@@ -302,7 +302,8 @@ class KeyedReader(Reader):
                 if text.goes_on and first is not text:
                     texts[text.key] = first._replace(text=f"{first.text} {text.text}".strip())
                 elif first is not text:
-                    repeated.append(f"{RANGE_OF_ONE.sub(r'\1', text.key)} in line {text.line:,}")
+                    name = RANGE_OF_ONE.sub(r"\1", text.key)
+                    repeated.append(f"{name} in line {text.line:,}")
                 size += len(text.text)
                 if size > MAXIMUM_SIDE:
                     raise DataError(f"{stream.name}: more than {MAXIMUM_SIDE:,} characters")
