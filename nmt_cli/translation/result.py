@@ -61,11 +61,12 @@ class Placed(NamedTuple):
     how: How
     dropped: bool  # whether the network read a placeholder for it and lost it
     is_term: bool = False  # whether a glossary requires it
+    is_sure: bool = False  # whether attention placed it between the words that are beside it in the source
 
     @property
     def doubtful(self) -> bool:
         """Whether a person should check its position: the network lost the span, or the relative position decided."""
-        return self.dropped or self.how == "position"
+        return (self.dropped and not self.is_sure) or self.how == "position"
 
 
 class WordLinks(NamedTuple):

@@ -84,7 +84,22 @@ def test_a_wrong_placeholder_that_looks_at_the_span_is_taken_for_it(tokenizers: 
 def test_a_dropped_span_is_put_between_the_translations_of_its_neighbours(tokenizers: TokenizerPair) -> None:
     restored = placed(tokenizers, "go to {x} now", "geh zu jetzt", [0, 1, 3])
     assert restored.text == "geh zu {x} jetzt"
-    assert [(span.how, span.dropped, span.doubtful) for span in restored.placed] == [("attention", True, True)]
+    assert [(span.how, span.dropped, span.doubtful) for span in restored.placed] == [("attention", True, False)]
+
+
+@pytest.mark.parametrize(
+    ("target", "attended", "text", "is_doubtful"),
+    [
+        ("geh zu jetzt", [0, 1, 3], "geh zu {x} jetzt", False),  # between both its neighbours
+        ("geh zu dann", [0, 1, 0], "geh zu {x} dann", False),  # beside one, which attend to each other
+        ("geh jetzt", [0, 0], "geh {x} jetzt", True),  # beside neither
+    ],
+)
+def test_the_place_of_a_dropped_span_is_a_guess_where_no_neighbour_shows_it(
+    tokenizers: TokenizerPair, target: str, attended: list[int], text: str, is_doubtful: bool
+) -> None:
+    restored = placed(tokenizers, "go to {x} now", target, attended)
+    assert [span.doubtful for span in restored.placed] == [is_doubtful]
 
 
 def test_a_pair_around_a_span_alone_does_not_enclose_the_final_mark(tokenizers: TokenizerPair) -> None:
