@@ -404,9 +404,7 @@ def test_a_verse_whose_number_was_there_before_is_told(tmp_path: Path) -> None:
     (tmp_path / "b.usfm").write_text("\\id RUT\n\\c 1\n\\v 1 Unum duo.\n\\v 2 Tria.\n")
     reader = open_reader(CorpusFile(tmp_path / "a.usfm", tmp_path / "b.usfm"), ReadOptions())
     assert [(row.source, row.target) for row in reader] == [("One, two.", "Unum duo."), ("Three.", "Tria.")]
-    assert reader.notes == [
-        "a.usfm + b.usfm: 1 verse has a number that was there before, left out: RUT 1:2 in line 6"
-    ]
+    assert reader.notes == ["a.usfm + b.usfm: 1 verse has a number that was there before, left out: RUT 1:2 in line 6"]
 
 
 @pytest.mark.parametrize(
