@@ -281,7 +281,8 @@ class TsvReader(TableReader):
         return not (self.is_quoted or self.awaits_header or self.separator == BARS)
 
     def parse_lines(self, *sides: Iterable[NumberedLine]) -> Iterator[Row]:
-        return self.read_cells(split_cells(*sides))
+        (lines,) = sides
+        return self.read_cells(split_cells(lines, self.separator))
 
     def refuse_short_row(self, line: int, columns: int, needed: int) -> None:
         if columns > 1 or self.has_chosen_columns:
