@@ -16,9 +16,9 @@ from nmt_cli.documents.xml import (
     escape_xml,
     make_text_item,
     parse_node,
-    refuse_part,
     set_attribute,
 )
+from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.exchange import TmxReader, XliffReader, find_variants, is_unfinished, read_languages, read_variants
 from nmt_cli.formats.xml import CutUnit, MarkupToken, XmlUnit, cut_units
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag

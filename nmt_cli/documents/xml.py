@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks import InlineItem, TextSyntax, Wrapper, read_spelled_text
-from nmt_cli.errors import DataError
 from nmt_cli.formats.xml import MarkupToken, TokenKind, check_xml, scan_xml
 from nmt_cli.text.words import remember_by_word
 
@@ -300,8 +299,3 @@ def make_text_item(token: MarkupToken, wrappers: Sequence[Wrapper] = ()) -> Inli
     if not is_cdata(token):
         return InlineItem("point", (token.raw,), wrappers=tuple(wrappers))
     return read_spelled_text(get_cdata(token), CDATA_SYNTAX, (*wrappers, Wrapper(CDATA, "]]>", escape=escape_cdata)))
-
-
-def refuse_part(name: str, problem: str, hint: str = "") -> NoReturn:
-    """Raises DataError for a part of a document."""
-    raise DataError(f"{name}: {problem}", hint=hint)

@@ -41,7 +41,11 @@ class FileFormat(NamedTuple):
     is_binary: bool = False
     advice: str = ""  # the hint where a command does not read it
     texts: Literal["prose", "pieces", "rows", "cells", "strings"] = "prose"
-    names_encoding: bool = False  # whether its files say in which encoding they are
+
+    @property
+    def names_encoding(self) -> bool:
+        """Whether its files say themselves in which encoding they are: XML, also in an archive."""
+        return self.is_binary or bool(self.roots) or ".resx" in self.extensions
 
 
 TRANSLATED_ALREADY = "its texts are translated already: learn from it with nmt prepare {name}"
@@ -80,7 +84,6 @@ FORMATS = (
         is_binary=True,
         advice=SAVE_AS_CSV,
         texts="cells",
-        names_encoding=True,
     ),
     FileFormat(
         *("ods", "a spreadsheet", (".ods",)),
@@ -88,7 +91,6 @@ FORMATS = (
         is_binary=True,
         advice=SAVE_AS_CSV,
         texts="cells",
-        names_encoding=True,
     ),
     # What translators and researchers exchange.
     FileFormat(
@@ -97,14 +99,12 @@ FORMATS = (
         roots=("tmx",),
         advice=TRANSLATED_ALREADY,
         texts="pieces",
-        names_encoding=True,
     ),
     FileFormat(
         *("xliff", "an XLIFF file", (".xliff", ".xlf", ".sdlxliff", ".mqxliff", ".mxliff")),
         {"pairs": "exchange.XliffReader", "translate": "exchange.XliffDocument", "score": ""},
         roots=("xliff",),
         texts="strings",
-        names_encoding=True,
     ),
     FileFormat(
         *("po", "a gettext catalogue", (".po", ".pot"), {"pairs": "po.PoReader", "translate": "po.CatalogueDocument"}),
@@ -152,32 +152,26 @@ FORMATS = (
     FileFormat(
         *("html", "a web page", (".html", ".htm", ".xhtml", ".xht"), {"translate": "html.HtmlDocument"}),
         roots=("html",),
-        names_encoding=True,
     ),
     FileFormat(
         *("docx", "a Word document", (".docx", ".docm"), {"translate": "office.openxml.DocxDocument"}),
         is_binary=True,
-        names_encoding=True,
     ),
     FileFormat(
         *("odt", "a text document of LibreOffice", (".odt",), {"translate": "office.opendocument.OpenDocument"}),
         is_binary=True,
-        names_encoding=True,
     ),
     FileFormat(
         *("pptx", "a PowerPoint presentation", (".pptx", ".pptm"), {"translate": "office.openxml.PptxDocument"}),
         is_binary=True,
-        names_encoding=True,
     ),
     FileFormat(
         *("odp", "a presentation of LibreOffice", (".odp",), {"translate": "office.opendocument.OpenDocument"}),
         is_binary=True,
-        names_encoding=True,
     ),
     FileFormat(
         *("epub", "an e-book (EPUB)", (".epub",), {"translate": "office.opendocument.EpubDocument"}),
         is_binary=True,
-        names_encoding=True,
     ),
     FileFormat("json", "a JSON file", (".json", ".arb"), {"translate": "strings.data.JsonDocument"}, texts="strings"),
     FileFormat("yaml", "a YAML file", (".yaml", ".yml"), {"translate": "strings.data.YamlDocument"}, texts="strings"),
@@ -190,7 +184,6 @@ FORMATS = (
         roots=("resources",),
         file_names=("strings.xml",),
         texts="strings",
-        names_encoding=True,
     ),
     FileFormat(
         *("apple", "strings of an Apple app", (".strings",), {"translate": "strings.entries.AppleStringsDocument"}),
@@ -229,13 +222,11 @@ FORMATS = (
     FileFormat(
         *("resx", "a .NET resource file", (".resx", ".resw"), {"translate": "strings.xml_values.ResourceDocument"}),
         texts="strings",
-        names_encoding=True,
     ),
     FileFormat(
         *("svg", "a drawing (SVG)", (".svg",), {"translate": "strings.xml_values.DrawingDocument"}),
         roots=("svg",),
         texts="pieces",
-        names_encoding=True,
     ),
     # What no command reads.
     FileFormat("rst", "reStructuredText", (".rst", ".rest"), advice=CONVERT),

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
 from collections.abc import Iterator
 from typing import Any
 
 from nmt_cli.errors import DataError, MissingExtraError, explain_install
+from nmt_cli.formats.archives import MAXIMUM_ARCHIVE, open_archive, read_entry
 from nmt_cli.formats.tables import TableReader, TableRecord
 from nmt_cli.text.wrapping import format_count
 
-MAXIMUM_FILE = 1 << 28  # bytes
-MAXIMUM_CONTENT = 1 << 28  # bytes of all parts, unpacked
 MAXIMUM_CELLS = 20_000_000  # of the rectangle that a sheet spans
 REFERENCE = re.compile(rb'<c r="([A-Z]{1,4})(\d{1,9})"')
 REPEATED = re.compile(rb'number-(columns|rows)-repeated="(\d{4,})"[^<>]*[^/<>]>')  # of what is not empty
@@ -34,7 +32,6 @@ class SpreadsheetReader(TableReader):
                 hint=f"{explain_install('formats')}, or save the sheet as .csv",
             ) from error
         data = self.read_data()
-        self.check_archive(data)
         try:
             book = CalamineWorkbook.from_filelike(io.BytesIO(data))
             names = book.sheet_names
@@ -51,28 +48,16 @@ class SpreadsheetReader(TableReader):
             yield number, [format_value(value) for value in row]
 
     def read_data(self) -> bytes:
+        """Returns the file. Raises DataError if it, or what is in it, is unsafe or larger than memory allows."""
         with self.stream.open_binary() as file:
-            data: bytes = file.read(MAXIMUM_FILE + 1)
-        if len(data) > MAXIMUM_FILE:
-            raise DataError(f"{self.file.name} has more than {MAXIMUM_FILE:,} bytes", hint="save it as .csv")
+            data: bytes = file.read((MAXIMUM_ARCHIVE << 20) + 1)
+        if len(data) > MAXIMUM_ARCHIVE << 20:
+            raise DataError(f"{self.file.name} has more than {MAXIMUM_ARCHIVE:,} MiB", hint="save it as .csv")
+        archive = open_archive(data, self.file.name, "a spreadsheet")
+        for entry in archive.infolist():
+            if entry.filename.endswith(".xml"):
+                self.check_extent(entry.filename, read_entry(archive, entry, self.file.name))
         return data
-
-    def check_archive(self, data: bytes) -> None:
-        """Raises DataError for an archive that is damaged, encrypted, or larger inside than memory allows."""
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                size = 0
-                for entry in archive.infolist():
-                    with archive.open(entry) as part:
-                        content = part.read(MAXIMUM_CONTENT - size + 1)
-                    size += len(content)
-                    if size > MAXIMUM_CONTENT:
-                        self.refuse_size(f"more than {MAXIMUM_CONTENT:,} bytes when it is unpacked")
-                    self.check_extent(entry.filename, content)
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError, ValueError) as error:
-            raise DataError(
-                f"{self.file.name} is damaged or encrypted: {str(error)[:100]}", hint="open it, and save it again"
-            ) from error
 
     def check_extent(self, name: str, content: bytes) -> None:
         """Raises DataError for a sheet whose cells span a rectangle that is too large."""

@@ -7,16 +7,13 @@ bombs, and XML with its own entities. Nothing in an archive is executed, and not
 from __future__ import annotations
 
 import io
-import lzma
 import re
-import struct
-import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from typing import TYPE_CHECKING
+from zipfile import ZipFile, ZipInfo
 
 from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks import InlineItem, Wrapper, read_spelled_text
@@ -29,9 +26,9 @@ from nmt_cli.documents.xml import (
     escape_xml,
     read_attributes,
     read_node,
-    refuse_part,
     strip_prefix,
 )
+from nmt_cli.formats.archives import DAMAGE, MAXIMUM_ARCHIVE, open_archive, read_entry, refuse_damaged
 from nmt_cli.formats.xml import MarkupToken, scan_xml
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 
@@ -39,31 +36,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-MAXIMUM_ARCHIVE = 512  # MiB, which are held in memory
-MAXIMUM_PART = 1 << 27  # bytes of a part with text, unpacked
-MAXIMUM_TOTAL = 1 << 32  # bytes of all parts, unpacked
-MAXIMUM_RATIO = 200  # of a part with text to what it is packed to; XML of real documents has up to 50
-HARMLESS = 1 << 22  # bytes, of a part whose ratio does not matter
-MAXIMUM_COPIED = 1 << 27  # bytes of all parts beyond that ratio, unpacked: parts without text are packed again
-MAXIMUM_PARTS = 20_000
-ENCRYPTED = 1  # the bit of a zip entry that says so
-COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of Office before 2007, and of encrypted documents after it
-SAVE_AGAIN, DIVIDE = "open and save the file once more", "divide the document"  # hints
 SIGNED = "digital signatures that are no longer valid, since the text has changed"
-
-
-# All that zipfile raises for bytes that are no archive: it trusts the sizes and positions that stand in one.
-DAMAGE = (
-    BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    RuntimeError,
-    OverflowError,
-)
 
 
 class PartialArchive(ZipFile):
@@ -214,19 +187,11 @@ class ArchiveDocument(Document):
         try:
             return output.copy(self.archive, info)
         except DAMAGE as error:
-            self.refuse_damaged(info.filename, error)
+            refuse_damaged(self.source.name, info.filename, error)
 
     def read_bytes(self, name: str) -> bytes:
         """Returns the content of a part. Raises DataError if it is damaged or too large."""
-        info = self.archive.getinfo(name)
-        check_size(info, self.source.name)
-        try:
-            return self.archive.read(info)
-        except DAMAGE as error:
-            self.refuse_damaged(name, error)
-
-    def refuse_damaged(self, name: str, error: Exception) -> NoReturn:
-        refuse_part(self.source.name, f"the part {name} is damaged ({error})", SAVE_AGAIN)
+        return read_entry(self.archive, self.archive.getinfo(name), self.source.name)
 
     def open_part(self, name: str) -> DocumentSource:
         """Returns a part as the source of a document."""
@@ -252,56 +217,6 @@ class ArchiveDocument(Document):
     @abstractmethod
     def read_part(self, name: str) -> Iterator[TranslationUnit]:
         """Yields the units of a part."""
-
-
-def open_archive(data: bytes, name: str, kind: str) -> ZipFile:
-    """Opens an archive in memory. Raises DataError if it is unsafe."""
-    if data.startswith(COMPOUND_FILE):
-        refuse_part(
-            name, "it is encrypted, or in the format of Office before 2007", f"save it as {kind}, without a password"
-        )
-    try:
-        archive = ZipFile(io.BytesIO(data))
-    except DAMAGE as error:
-        refuse_part(name, f"it is not a zip archive, as {kind} is ({error})", SAVE_AGAIN)
-    entries = archive.infolist()
-    if len(entries) > MAXIMUM_PARTS or sum(entry.file_size for entry in entries) > MAXIMUM_TOTAL:
-        refuse_part(name, f"it unpacks to more than {MAXIMUM_PARTS:,} parts or {MAXIMUM_TOTAL >> 30} GiB", DIVIDE)
-    if sum(entry.file_size for entry in entries if is_bomb(entry)) > MAXIMUM_COPIED:
-        refuse_part(name, f"parts of it unpack to more than {MAXIMUM_RATIO} times their size", SAVE_AGAIN)
-    names: set[str] = set()
-    for entry in entries:
-        check_entry(entry, name)
-        if entry.filename in names:
-            refuse_part(name, f"the part {entry.filename} is there twice", SAVE_AGAIN)
-        names.add(entry.filename)
-    return archive
-
-
-def check_entry(entry: ZipInfo, name: str) -> None:
-    """Raises DataError for an entry that is encrypted or leads out of the archive."""
-    path = entry.filename.replace("\\", "/")
-    if path.startswith("/") or ".." in path.split("/") or path[1:2] == ":":
-        refuse_part(name, f"the part {entry.filename[:60]!r} has a path that leads out of the archive", SAVE_AGAIN)
-    if entry.flag_bits & ENCRYPTED:
-        refuse_part(name, f"the part {entry.filename[:60]} is encrypted", "save it without a password")
-
-
-def is_bomb(entry: ZipInfo) -> bool:
-    """Whether a part unpacks far beyond its packed size."""
-    return entry.file_size > max(HARMLESS, MAXIMUM_RATIO * max(1, entry.compress_size))
-
-
-def check_size(entry: ZipInfo, name: str) -> None:
-    """Raises DataError for a part that unpacks to more than fits in memory, or far beyond its packed size."""
-    if entry.file_size > MAXIMUM_PART:
-        refuse_part(name, f"the part {entry.filename} has more than {MAXIMUM_PART >> 20} MiB", DIVIDE)
-    if is_bomb(entry):
-        refuse_part(
-            name,
-            f"the part {entry.filename} unpacks to {entry.file_size // max(1, entry.compress_size):,} times its size",
-            SAVE_AGAIN,
-        )
 
 
 # XML parts of an archive: paragraphs are translated, the rest is kept byte for byte.

@@ -29,11 +29,11 @@ from nmt_cli.documents.xml import (
     parse_node,
     read_attribute,
     read_node,
-    refuse_part,
     set_attribute,
     strip_prefix,
 )
 from nmt_cli.errors import DataError
+from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.xml import MarkupToken, scan_xml
 
 if TYPE_CHECKING:

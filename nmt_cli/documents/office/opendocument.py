@@ -11,7 +11,8 @@ from nmt_cli.documents.document import DocumentSource, TranslationUnit
 from nmt_cli.documents.html import HtmlDocument
 from nmt_cli.documents.marks import InlineItem, make_text
 from nmt_cli.documents.office.archive import ArchiveDocument, ParagraphReader, make_point
-from nmt_cli.documents.xml import XmlNode, make_text_item, map_attributes, refuse_part
+from nmt_cli.documents.xml import XmlNode, make_text_item, map_attributes
+from nmt_cli.formats.archives import refuse_part
 from nmt_cli.languages.codes import find_language_tag
 from nmt_cli.text.aligned import Edit
 from nmt_cli.text.words import has_word

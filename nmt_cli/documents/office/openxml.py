@@ -13,7 +13,8 @@ from nmt_cli.documents.document import DocumentSource, TranslationUnit
 from nmt_cli.documents.marks import InlineItem, Wrapper, make_text
 from nmt_cli.documents.office.archive import ArchiveDocument, ParagraphReader, make_point
 from nmt_cli.documents.paragraph import InlineOutput
-from nmt_cli.documents.xml import XmlNode, escape_xml, make_text_item, map_attributes, refuse_part
+from nmt_cli.documents.xml import XmlNode, escape_xml, make_text_item, map_attributes
+from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.xml import MarkupToken
 from nmt_cli.text.aligned import Edit
 from nmt_cli.text.words import has_word

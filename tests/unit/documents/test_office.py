@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.documents.office.archive import HARMLESS
 from nmt_cli.errors import DataError
+from nmt_cli.formats.archives import HARMLESS
 from support.archives import make_docx, make_epub, make_odt, make_pptx, pack, unpack
 from support.documents import FIRST, LAST, convert_bytes, echo, echo_document, list_texts
 from support.translations import Rule, aligned, backwards, louder, same
@@ -329,7 +329,7 @@ def test_a_damaged_part_is_refused() -> None:
 def test_parts_without_text_that_unpack_to_too_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     bomb = make_docx("<w:p><w:r><w:t>A</w:t></w:r></w:p>", **{"word/media/x.png": "\0" * (HARMLESS + 1)})
     assert convert_bytes("docx", bomb, same)
-    monkeypatch.setattr("nmt_cli.documents.office.archive.MAXIMUM_COPIED", HARMLESS)
+    monkeypatch.setattr("nmt_cli.formats.archives.MAXIMUM_COPIED", HARMLESS)
     with pytest.raises(DataError, match="times their size"):
         convert_bytes("docx", bomb, same)
 
@@ -343,7 +343,7 @@ def test_tags_without_an_end_take_time_that_grows_with_their_number() -> None:
 
 
 def test_an_archive_of_too_many_parts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmt_cli.documents.office.archive.MAXIMUM_PARTS", 3)
+    monkeypatch.setattr("nmt_cli.formats.archives.MAXIMUM_PARTS", 3)
     with pytest.raises(DataError, match="more than 3 parts"):
         convert_bytes("docx", SMALL_DOCX, same)
 

@@ -140,15 +140,15 @@ def test_what_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pyte
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/media/bomb.xml", b"\0" * (1 << 21))
     assert texts(path, path.read_bytes()) == [("a", "b")]
-    monkeypatch.setattr("nmt_cli.formats.sheets.MAXIMUM_CONTENT", 1 << 20)
-    with pytest.raises(DataError, match="when it is unpacked"):
+    monkeypatch.setattr("nmt_cli.formats.archives.MAXIMUM_PART", 1 << 20)
+    with pytest.raises(DataError, match="has more than 1 MiB"):
         texts(path, path.read_bytes())
 
 
 def test_a_damaged_workbook_is_told(tmp_path: Path) -> None:
     path = write_xlsx(tmp_path / "a.xlsx", [["a", "b"]])
     for data in (path.read_bytes()[:-30], path.read_bytes()[:60]):
-        with pytest.raises(DataError, match="is damaged"):
+        with pytest.raises(DataError, match="it is not a zip archive, as a spreadsheet is"):
             texts(path, data)
 
 
