@@ -43,12 +43,15 @@ OPTION_VALUE = (
     r"\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|(?![AI]\b)[A-Z](?!\w)|[A-Z][A-Z\d_]{1,20}(?!\w)(?= -|\W*$|.{0,80}[a-z])"
 )
 VALUED_OPTION = rf"(?:--[A-Za-z][\w=./-]*|-[A-Za-z]{{1,3}}(?!\w))(?: (?:{OPTION_VALUE}))?"
-OPTION_ALONE = rf"{BEFORE_PHRASE}--[A-Za-z][\w-]* (?:{OPTION_VALUE})"
+OPTION_ALONE = rf"{BEFORE_PHRASE}--[A-Za-z][\w-]* (?:{OPTION_VALUE})|{BEFORE_PHRASE}-[A-Za-z] [A-Z][A-Z\d_]+(?=\W*$)"
 # Words, all in small letters or in capitals, then options: git commit -m "x"
 COMMAND = (
     rf"{BEFORE_PHRASE}(?:[a-z][\w.-]*(?: [a-z][\w.-]*){{0,3}}|[A-Z][A-Z\d.-]+(?: [A-Z][A-Z\d.-]+){{0,3}})"
     rf"(?: {VALUED_OPTION})+"
 )
+# A variable of a game in brackets, beside other words: [name], [player.name], [count!t]
+VARIABLE = rf"{BEFORE_PHRASE}\[(?P<name>[a-z][a-z\d]+(?:[._-][a-z\d]+)*)(?:![a-z]{{1,2}})?\](?![\w(\[+*?$])"
+FUNCTION_SHARE = 0.05  # occurrences per text from which a word is one of grammar: not
 COMMON_SHARE = 0.01  # occurrences per text from which a word links others
 
 
@@ -59,7 +62,7 @@ def make_code(text: str, start: int, end: int) -> Span:
 
 def may_be_phrase(part: str) -> bool:
     """Whether a part of a text between blanks may belong to a phrase."""
-    return "«" in part or part.startswith(("_", "*")) or re.match(ENUMERATOR, part) is not None
+    return "«" in part or part.startswith(("_", "*", "[")) or re.match(ENUMERATOR, part) is not None
 
 
 def find_enumerators(text: str) -> list[tuple[int, int]]:
@@ -74,23 +77,39 @@ REACH = 40  # characters on either side of a span that may belong to it
 BETWEEN = r"[:/@=_.,;×+-]{0,3}"
 LEFT = rf"(?<![^\s{re.escape(ANY_OPENING)}])(?:[A-Za-z][\w.-]*[:@=/]?|[\\$@%#]{{1,2}}:?)$"
 BEFORE_VALUE = r"(?:^|\s)--?[A-Za-z][\w-]*[ =]?$"
-RIGHT = r"[:@=/_.]?[A-Za-z_][\w/:]*+(?!['’-]\w)|[:/.@_]\d+"
+QUOTED_KINDS = PROGRAM_TOKENS | {SpanKind.ADDRESS, SpanKind.ELEMENT}
+FILE_TYPES = frozenset(
+    "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
+    " gif gz htm html ico ini ipynb iso jar java jpeg jpg js json jsx lock log md mkv mov mp3 mp4 mpg odp ods odt"
+    " ogg pdf php png ppt pptx ps py rar rb rpm rs rss rtf scss sh sql srt svg tar tex tgz tiff tmp tmx toml ts"
+    " tsv tsx ttf txt vcf vtt wav webm webp woff xhtml xlf xls xlsx xml xz yaml yml zip".split()
+)
+FILE_ENDING = rf"\.(?:{'|'.join(sorted(FILE_TYPES, key=len, reverse=True))})(?!\w)"
+RIGHT = rf"(?i:{FILE_ENDING})|[:@=/_.]?[A-Za-z_][\w/:]*+(?i:{FILE_ENDING})?(?!['’-]\w)|[:/.@_]\d+"
 
 
 def join_tokens(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Span]:
     """Joins masked spans with what belongs to them in their token; spans are in order."""
     joined: list[Span] = []
     for span, following in zip(spans, [*spans[1:], None], strict=True):
+        if span.kind in QUOTED_KINDS and not span.is_extracted and is_quoted(span, text):
+            span = span._replace(start=span.start - 1, end=span.end + 1, text=f"'{span.text}'")
         if span.kind in PROGRAM_TOKENS and not span.is_extracted:
             start = joined[-1].end if joined else 0
             end = following.start if following else len(text)
             span = extend_token(span, text, max(start, span.start - REACH), min(end, span.end + REACH), is_word)
             if joined and is_one_token(joined[-1], span, text):
                 span = make_code(text, joined.pop().start, span.end)
-        elif joined and is_argument(joined[-1], span, text):
-            span = make_code(text, joined.pop().start, span.end)
         joined.append(span)
     return joined
+
+
+def is_quoted(span: Span, text: str) -> bool:
+    """Whether single quotes, which a network takes for apostrophes, enclose a span alone."""
+    if not span.start or not text[span.start - 1] == text[span.end : span.end + 1] == "'":
+        return False
+    before, behind = text[: span.start - 1][-1:], text[span.end + 1 :][:1]
+    return not before.strip(f" {ANY_OPENING}") and not behind.strip(f" {BEHIND_WORD}")
 
 
 def extend_token(span: Span, text: str, start: int, end: int, is_word: WordTest) -> Span:
@@ -118,7 +137,8 @@ def is_variable(sign: Span, text: str, context: Context) -> bool:
 def is_no_word(part: str, is_word: WordTest) -> bool:
     """Whether a part of a token is more than known words and capitalised ones; one letter is a word by itself only."""
     words = re.findall(r"[^\W\d_]+", part)
-    return not words or "_" in part or any(len(word) == 1 or is_strange(word, is_word) for word in words)
+    is_marked = "_" in part or re.search(f"(?i:{FILE_ENDING})", part) is not None
+    return not words or is_marked or any(len(word) == 1 or is_strange(word, is_word) for word in words)
 
 
 def is_strange(word: str, is_word: WordTest) -> bool:
@@ -126,41 +146,31 @@ def is_strange(word: str, is_word: WordTest) -> bool:
 
 
 def is_one_token(first: Span, second: Span, text: str) -> bool:
-    """Whether signs alone are between two spans, which are not both numbers."""
+    """Whether signs alone are between two spans, which are not both numbers; or a blank between two placeholders."""
     if first.is_extracted or first.kind not in PROGRAM_TOKENS or {first.kind, second.kind} <= NUMERIC:
         return False
-    return re.fullmatch(BETWEEN, text[first.end : second.start]) is not None
-
-
-def is_argument(command: Span, tag: Span, text: str) -> bool:
-    """Whether a tag stands for the value of the option with which a code ends: `git commit -m <message>`."""
-    return command.kind is SpanKind.CODE and command.end >= tag.start - 1 and is_value(tag, text)
-
-
-def is_value(tag: Span, text: str) -> bool:
-    """Whether a tag that encloses nothing stands behind an option of a command."""
-    if tag.kind is not SpanKind.TAG or tag.pair is None:
-        return False
-    # The few characters before first: texts of many tags would be read through for each.
-    before = text[max(0, tag.start - REACH) : tag.start]
-    return re.search(BEFORE_VALUE, before) is not None and f"</{tag.pair.name}>" not in text
+    is_value = second.text[0] == "<" and re.search(BEFORE_VALUE, f"{first.text} ") is not None
+    between = text[first.end : second.start]
+    if between == " ":
+        return is_value or first.kind is second.kind is SpanKind.PLACEHOLDER
+    return re.fullmatch(BETWEEN, between) is not None
 
 
 WRAPPED_WORD = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
 
 
 def take_wraps_out(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Span]:
-    """Takes spans that wrap words out of a text; `is_word` tells words from parts of codes."""
+    """Takes codes that wrap words out of a text; `is_word` tells words from parts of codes."""
     result = list(spans)
-    masked = [index for index, span in enumerate(spans) if not span.is_extracted]
+    tokens = [index for index, span in enumerate(spans) if span.kind is SpanKind.WRAP or not span.is_extracted]
     wrapping: set[int] = set()
-    for first, second in pairwise(masked):
+    for first, second in pairwise(tokens):
         if first not in wrapping and is_pair(spans[first], spans[second], text, is_word):
             wrapping |= {first, second}
             for index, closes in ((first, False), (second, True)):
                 result[index] = take_out(spans[index], Pair(spans[first].text, closes))
-    for index in masked:
-        if index not in wrapping and begins_sentence(spans[index], text, is_word):
+    for index in tokens:
+        if index not in wrapping and touches_word(spans[index], text, is_word):
             result[index] = take_out(spans[index], None)
     return result
 
@@ -170,20 +180,26 @@ def take_out(span: Span, pair: Pair | None) -> Span:
 
 
 def is_pair(first: Span, second: Span, text: str, is_word: WordTest) -> bool:
-    """Whether two spans adjoin known words between them, and no letter or digit outside; `x` multiplies."""
+    """Whether two codes adjoin what is between them: known words, and no letter or digit outside; `x` multiplies."""
     inside, before, after = text[first.end : second.start], text[: first.start][-1:], text[second.end :][:1]
+    if first.kind is second.kind is SpanKind.WRAP:
+        return inside.strip() == inside != ""
     if not {first.kind, second.kind} <= PROGRAM_TOKENS or before.isalnum() or after.isalnum():
         return False
     words = re.findall(WRAPPED_WORD, inside)
     return inside[:1].isalpha() and inside[-1:].isalpha() and inside != "x" and all(map(is_word, words))
 
 
-def begins_sentence(span: Span, text: str, is_word: WordTest) -> bool:
-    """Whether a span that ends with a sign adjoins the known, capitalised word that begins a sentence."""
-    if span.kind not in PROGRAM_TOKENS or span.text[-1].isalnum() or not text[span.end : span.end + 1].isupper():
+def touches_word(span: Span, text: str, is_word: WordTest) -> bool:
+    """Whether a known word adjoins the sign with which a span begins or ends: `{n}dogs`, `dogs{n}`."""
+    if span.kind not in PROGRAM_TOKENS:
         return False
-    before, word = text[: span.start].rstrip(), re.compile(WRAPPED_WORD).match(text, span.end)
-    return (not before or before[-1] in END_MARKS) and word is not None and is_word(word[0])
+    before = re.search(f"{WRAPPED_WORD}$", text[max(0, span.start - REACH) : span.start])
+    after = re.compile(rf"{WRAPPED_WORD}(?!\w)").match(text, span.end, span.end + REACH)
+    touching = [
+        word[0] for word, sign in ((before, span.text[0]), (after, span.text[-1])) if word and not sign.isalnum()
+    ]
+    return any(len(word) > 1 and is_word(word) for word in touching)
 
 
 # Patterns as text: compiled at their first use, which most texts do not need.
@@ -200,12 +216,6 @@ KEY_COMBINATION = (
     r"[A-Z][^\W\d_]{2,}(?:\+[A-Z][^\W_]*)*\+?"  # Ctrl+S, Alt+ before F4, which a model of documentation knows
 )
 TYPED = r"0[xX][0-9A-Fa-f]{1,40}|[a-z]{2}-[A-Z]{2}"  # numbers and locales of programs: 0xFF, en-US
-FILE_TYPES = frozenset(
-    "aac apk avi bak bat bin bmp bz2 cfg cmd conf cpp css csv dat db deb dll dmg doc docx eml env epub exe flac"
-    " gif gz htm html ico ini ipynb iso jar java jpeg jpg js json jsx lock log md mkv mov mp3 mp4 mpg odp ods odt"
-    " ogg pdf php png ppt pptx ps py rar rb rpm rs rss rtf scss sh sql srt svg tar tex tgz tiff tmp tmx toml ts"
-    " tsv tsx ttf txt vcf vtt wav webm webp woff xhtml xlf xls xlsx xml xz yaml yml zip".split()
-)
 LONGEST_CODE = 5  # letters of a text in capitals that is a code, not shouting: EUR, NULL
 FREQUENT_WORD_COUNT = 100  # occurrences from which a letter is a word: I
 RARE_SIGN_COUNT, RARE_SIGN_SHARE = 3, 0.0001  # occurrences at most, and those per text
@@ -231,7 +241,12 @@ class CodeFinder:
 
     def find_phrases(self, text: str) -> list[Span]:
         """Returns the phrases of code in order; of those that overlap, the first."""
-        ranges = [*self.find_calls(text), *self.find_commands(text), *find_enumerators(text)]
+        ranges = [
+            *self.find_calls(text),
+            *self.find_commands(text),
+            *self.find_variables(text),
+            *find_enumerators(text),
+        ]
         patterns = [FORMULA, DUNDER, OPTION_ALONE, *[MERGE_FIELD] * self.has_rare_sign("«")]
         ranges += [match.span() for pattern in patterns for match in re.finditer(pattern, text)]
         phrases: list[Span] = []
@@ -259,6 +274,14 @@ class CodeFinder:
             unknown = next((word.start() for word in words if is_command or not self.source.has_word(word[0])), None)
             if unknown is not None and self.source.count_word(words[-1][0]) < COMMON_SHARE * self.source.texts:
                 yield match.start() + unknown, match.end()
+
+    def find_variables(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yields words in brackets beside others: `[name]`, but not `[not]`, which a writer has added."""
+        for match in re.finditer(VARIABLE, text) if "[" in text else ():
+            is_common = self.source.count_word(match["name"]) >= FUNCTION_SHARE * self.source.texts
+            before, after = text[: match.start()].rstrip(), text[match.end() :]
+            if not is_common and (has_letters(after) or before[-1:] not in END_MARKS):
+                yield match.span()
 
     def has_strange_part(self, word: str) -> bool:
         """Whether training never had a part of a word, which is more than capitalised."""

@@ -47,6 +47,8 @@ from nmt_cli.carrying.syntax import (
     ADDRESSES,
     CHOICES,
     CODES,
+    COMMANDS,
+    CONTROLS,
     ELEMENTS,
     EMOJI,
     FOREIGN_WORDS,
@@ -54,10 +56,14 @@ from nmt_cli.carrying.syntax import (
     REFERENCES,
     TAGS,
     WORD_SIGNS,
+    stand_for_words,
 )
 from nmt_cli.text.words import has_letters
 
-SYNTAX = (CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS, ADDRESSES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES)
+SYNTAX = (
+    *(COMMANDS, CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS),
+    *(ADDRESSES, CONTROLS, PROGRAM_PLACEHOLDERS, REFERENCES, CODES),
+)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
 BEFORE_DIGITS = (STREETS, FULL_TIMES, SPELLED_NUMBERS)  # which have digits inside
@@ -77,7 +83,6 @@ KIND_OF_SPAN = {kind.name: kind for kind in reversed(KINDS)} | {
     SpanKind.SYMBOL: REFERENCES,
     SpanKind.RARE_NAME: NAMES,
     SpanKind.PLACE: NAMES,
-    SpanKind.WRAP: PROGRAM_PLACEHOLDERS,
 }
 
 
@@ -110,7 +115,13 @@ class PatternGroup:
 def group_patterns(kinds: tuple[Kind, ...]) -> tuple[PatternGroup | Kind, ...]:
     """Groups the kinds defined by patterns alone: syntax, and digits; what has digits inside comes between."""
     syntax, before, digits = (tuple(kind for kind in kinds if kind in row) for row in (SYNTAX, BEFORE_DIGITS, DIGITS))
-    return (*map(PatternGroup, filter(None, [syntax])), *before, *map(PatternGroup, filter(None, [digits])))
+    searched, by_pattern = syntax[: COMMANDS in syntax], syntax[COMMANDS in syntax :]
+    return (
+        *searched,
+        *map(PatternGroup, filter(None, [by_pattern])),
+        *before,
+        *map(PatternGroup, filter(None, [digits])),
+    )
 
 
 @cache
@@ -126,14 +137,16 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
         if group.may_be_in(text, context):
             spans = sorted([*spans, *group.find(cover_spans(text, spans), context)])
     if spans and ("(" in text or "[" in text):
-        spans = [widen_to_brackets(span, text) for span in spans]
+        covered = cover_spans(text, spans)
+        spans = [widen_to_brackets(span, text, covered) for span in spans]
     for kind in select_word_kinds(kinds):
         if kind.may_be_in(text, context):
             spans = sorted([*spans, *kind.find(cover_spans(text, spans), context)])
     spans = join_touching(spans) if len(spans) > 1 else spans
     if not spans or context.is_word is None:
         return spans
-    return join_tokens(take_wraps_out(spans, text, context.is_word), text, context.is_word)
+    spans = take_wraps_out(stand_for_words(spans, text), text, context.is_word)
+    return join_tokens(spans, text, context.is_word)
 
 
 def is_amount(text: str) -> bool:

@@ -27,7 +27,7 @@ PLACEHOLDER_PATTERN = re.compile("⟦[0-9]⟧")  # stands for a masked span in w
 COVERS = "\ufffb\ufffc"  # stand in turn for the characters of a span while a line is searched or cut
 EMOJI_COVER = "\ufffa"  # stands for those of an emoji
 DEEPEST = 100  # maximum depth of nested pairs; in a deeper pair, each mark stands alone
-BLANK_REFERENCES = frozenset("&nbsp; &#160; &#xa0; &#xA0; &ensp; &emsp; &thinsp; &#8239;".split())
+BLANK_REFERENCES = frozenset("~ &nbsp; &#160; &#xa0; &#xA0; &ensp; &emsp; &thinsp; &#8239;".split())
 
 
 class SpanKind(StrEnum):
@@ -36,6 +36,7 @@ class SpanKind(StrEnum):
     CHOICE = auto()  # a message of ICU, with texts to choose from
     ELEMENT = auto()  # an element whose content is not translated: <code>ls</code>
     TAG = auto()
+    COMMAND = auto()  # of LaTeX, around its text: \textbf{here}
     EMOJI = auto()
     SIGN = auto()  # behind a word: ™, (!)
     ADDRESS = auto()
@@ -64,14 +65,14 @@ class SpanKind(StrEnum):
     BRACKET = auto()
     QUOTE = auto()
     SLASH = auto()  # between two words
-    WRAP = auto()  # a placeholder beside words that it wraps: {0}here{1}
+    WRAP = auto()  # a code that touches a word, and stands for none: {0}here{1}
 
 
 NUMERIC = frozenset({SpanKind.AMOUNT, SpanKind.TIME, SpanKind.IDENTIFIER, SpanKind.NUMBER})
 PROGRAM_TOKENS = frozenset({SpanKind.PLACEHOLDER, SpanKind.CODE, SpanKind.IDENTIFIER, SpanKind.NUMBER})
 WORDLESS = frozenset(  # stand for no word
     {SpanKind.TAG, SpanKind.EMOJI, SpanKind.SIGN, SpanKind.REFERENCE, SpanKind.EMPHASIS, SpanKind.ACCELERATOR}
-    | {SpanKind.NOTE, SpanKind.BRACKET, SpanKind.QUOTE, SpanKind.SLASH, SpanKind.WRAP}
+    | {SpanKind.NOTE, SpanKind.BRACKET, SpanKind.QUOTE, SpanKind.SLASH, SpanKind.WRAP, SpanKind.COMMAND}
 )
 
 
@@ -168,13 +169,13 @@ def cut_spans(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:
     return tuple(span._replace(start=span.start - start, end=span.end - start) for span in inside)
 
 
-def widen_to_brackets(span: Span, text: str) -> Span:
-    """Returns a masked span extended by brackets that enclose nothing else: (350 °F), [A4]."""
+def widen_to_brackets(span: Span, text: str, covered: str) -> Span:
+    """Returns a masked span extended by brackets that enclose nothing else: (350 °F), [A4]; `covered` has no others."""
     start, end = span.start - 1, span.end + 1
     if (
         span.is_extracted
         or start < 0
-        or text[start] + text[end - 1 : end] not in ("()", "[]")
+        or covered[start] + covered[end - 1 : end] not in ("()", "[]")
         or not text[end:].strip()
     ):
         return span
@@ -258,7 +259,7 @@ class Attempt(NamedTuple):
 
 
 NO_CONTEXT = Context()
-NOT_IN_SPANS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # no span contains these: control characters and line ends
+NOT_IN_SPANS = rf"\x00-\x1f\x7f-\x9f\u2028\u2029{COVERS}"  # no span contains control characters, line ends, others
 
 
 @dataclass(frozen=True, eq=False)

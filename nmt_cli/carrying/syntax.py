@@ -13,7 +13,7 @@ from collections.abc import Container, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from nmt_cli.carrying.codes import is_variable
+from nmt_cli.carrying.codes import BEFORE_VALUE, REACH, is_variable
 from nmt_cli.carrying.spans import (
     COVERS,
     LETTER,
@@ -25,22 +25,35 @@ from nmt_cli.carrying.spans import (
     Span,
     SpanKind,
     cover_spans,
+    find_partners,
 )
 from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, FINAL_MARKS, OPENING, PAUSES
 
 INLINE_TAGS = frozenset(
     "a abbr b bdi bdo big bpt bx cite code del dfn em ept ex font g i ins it kbd mark ph q s samp small span strike"
-    " strong sub sup tt u var x".split()
+    " strong sub sup tt u var x color size link url".split()
 )
 EMPTY_TAGS = frozenset("area base br bx col embed ex hr img input link meta param ph source track wbr x".split())
 BLOCK_TAGS = frozenset(
     "address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset"
-    " figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link main"
+    " figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li main"
     " menu meta nav noscript object ol optgroup option p param script section select style summary table tbody td"
     " template textarea tfoot th thead title tr ul video audio canvas map"
     " para item itemizedlist listitem entry row seg tu tuv source target string text note step".split()
 )
-TAG_PATTERN = r"(?s)<(/?)([A-Za-z][\w:.-]*|\d{1,3})[^>]*?(/?)>$"
+HTML_TAGS = INLINE_TAGS | EMPTY_TAGS | BLOCK_TAGS
+BREAKS = frozenset(("br", "hr", "wbr", "img"))
+SENTENCE_BEGINS = rf"(?:^|[{END_MARKS}][{re.escape(ANY_CLOSING)}]*)\s*$"
+TAG_PATTERN = r"(?s)[<\[{](/?)([A-Za-z][\w:.-]*|\d{1,3}|#(?=[\dA-Fa-f]))(=?)[^>]*?(/?)[>\]}]$"
+ATTRIBUTES = rf"(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?"
+VALUE = rf"=(?:\"[^\"{NOT_IN_SPANS}]{{0,200}}\"|[^\s<>\"'/=]{{1,200}})"  # behind the name of a tag: <size=12>
+URL = rf"\((?!\s)[^()\s]{{1,300}}(?:\([^()\s]{{0,100}}\)[^()\s]{{0,300}})?(?:\s\"[^\"{NOT_IN_SPANS}]{{0,100}}\")?\)"
+
+
+def make_closed_tag(opening: str, closing: str, name: str) -> str:
+    """Returns the pattern of a tag between two brackets, which is none unless another of its `name` closes it."""
+    tag = rf"{opening}(?P<{name}>[A-Za-z]\w{{0,20}})(?:[= ][^{opening}{closing}{NOT_IN_SPANS}]{{1,200}})?{closing}"
+    return rf"{tag}(?=(?s:.{{0,2000}}?){opening}/(?P={name}){closing})|{opening}/[A-Za-z]\w{{0,20}}{closing}"
 
 
 @lru_cache(maxsize=1 << 12)
@@ -49,10 +62,12 @@ def parse_tag(markup: str) -> Pair | None:
 
     Cached, since nested tags ask repeatedly.
     """
+    if markup[-1] in "[`" or markup[0] in "] ":
+        return Pair("[" if "]" in markup or "[" in markup else "`", closes=markup[0] in "] ")
     match = re.match(TAG_PATTERN, markup)
-    if match is None or match[3] or match[2].lower() in EMPTY_TAGS:
+    if match is None or match[4] or (match[2].lower() in EMPTY_TAGS and not match[1] and not match[3]):
         return None
-    return Pair(match[2], closes=bool(match[1]))
+    return Pair("color" if match[2] == "#" else match[2], closes=bool(match[1]))
 
 
 TAGS = Kind(
@@ -61,9 +76,18 @@ TAGS = Kind(
     patterns=(
         # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
         rf"<!--[^{NOT_IN_SPANS}]{{0,2000}}?-->|<[!?][A-Za-z\[][^<>{NOT_IN_SPANS}]{{0,2000}}>",
-        rf"</?(?:[A-Za-z][\w:.-]*+|\d{{1,3}}+)(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?/?>",
+        rf"</?(?:[A-Za-z][\w:.-]*+|\d{{1,3}}+)(?:{VALUE})?{ATTRIBUTES}/?>|<#[\dA-Fa-f]{{3,8}}>",
+        # Forums and games: [b]here[/b], {color=#f00}here{/color}
+        make_closed_tag(r"\[", r"\]", "square"),
+        make_closed_tag(r"\{", r"\}", "brace"),
+        # Links of Markdown: [here](https://example.org "Title"), ![a dog](dog.png)
+        rf"(?<![\w\])!])!?\[(?=[^\[\]{NOT_IN_SPANS}]{{1,300}}\]{URL})|\]{URL}",
+        # References of reStructuredText: `here <https://example.org>`_, :ref:`here <name>`
+        rf"(?<![\w`])(?::[a-z][a-z:+-]{{0,30}}:)?`(?=[^`<>{NOT_IN_SPANS}]{{1,300}}\s<[^`<>\s]{{1,300}}>`)"
+        r"|\s<[^`<>\s]{1,300}>`_{0,2}",
     ),
     signs="<",
+    cues=r"[\[{]/[A-Za-z]|\]\(",
     finish=lambda tag: tag._replace(pair=parse_tag(tag.text)),
 )
 
@@ -84,10 +108,12 @@ def remove_tags(text: str) -> str:
 
 
 def is_block_tag(span: Span, pairs: Container[Pair]) -> bool:
-    """Whether a span is a tag that parts sentences: a break, a paragraph, an item of a list.
+    """Whether a span is a tag that parts sentences: a break, a paragraph, an item of a list, a note.
 
     A tag with an unknown name does if it has no partner among the `pairs` of its line.
     """
+    if span.kind is SpanKind.COMMAND:
+        return span.pair is not None and span.pair.name in NOTES_OF_COMMANDS
     match = re.match(TAG_PATTERN, span.text) if span.kind is SpanKind.TAG and parts_words(span) else None
     if match is None or match[2].isdigit():
         return False
@@ -96,13 +122,89 @@ def is_block_tag(span: Span, pairs: Container[Pair]) -> bool:
     return span.pair._replace(closes=not span.pair.closes) not in pairs
 
 
+def stand_for_words(spans: Sequence[Span], text: str) -> list[Span]:
+    """Makes codes of the tags that enclose nothing and part no sentences: `Open <name>.txt`, `Use the <title> tag.`
+
+    A break within a sentence is taken out, so that the network reads the whole sentence.
+    """
+    if not any(span.kind is SpanKind.TAG for span in spans):
+        return list(spans)
+    partners = find_partners([span.pair for span in spans])
+    result = list(spans)
+    for index, span in enumerate(spans):
+        if index not in partners and is_mentioned(span, text):
+            is_break = span.text[1:-1].lower() in BREAKS
+            kind = SpanKind.WRAP if is_break else SpanKind.CODE
+            result[index] = span._replace(kind=kind, is_extracted=is_break, pair=None)
+    return result
+
+
+def is_mentioned(tag: Span, text: str) -> bool:
+    """Whether a tag without a partner stands within a sentence, or for the value of an option: `-m <message>`.
+
+    One that HTML has may do so only without attributes, and not at either end of a text.
+    """
+    match = re.fullmatch(r"</?([A-Za-z][\w.-]*)(?P<attributes>(?:[ =][^<>]*[^<>/])?)>", tag.text)
+    # The few characters before first: texts of many tags would be read through for each.
+    before, after = text[max(0, tag.start - REACH) : tag.start], text[tag.end : tag.end + REACH]
+    touches = before[-1:].isalnum() or after[:1].isalnum() or before[-1:] in (*END_MARKS, *PAUSES)
+    if tag.kind is not SpanKind.TAG or match is None or touches:
+        return False
+    if re.search(BEFORE_VALUE, before):
+        return True
+    is_new, begins, behind = match[1].lower() not in HTML_TAGS, re.search(SENTENCE_BEGINS, before), after.lstrip()
+    if not is_new and (match["attributes"] or begins or not behind):
+        return False
+    if not is_new and match[1].lower() in BREAKS and not before.rstrip()[-1:].islower():
+        return False
+    goes_on = behind[:1].islower() or (not after[:1].isspace() and behind[:1] not in "<")
+    return goes_on if begins or (not is_new and match[1].lower() not in INLINE_TAGS) else True
+
+
 # Elements whose content stays: <kbd>Ctrl</kbd>; in Markdown, between backticks.
 VERBATIM = "kbd|code|samp|var|pre"  # what is typed, printed or run
 ELEMENT = rf"<(?:{VERBATIM})(?:\s[^<>{NOT_IN_SPANS}]{{0,200}})?>[^<>{NOT_IN_SPANS}]{{0,500}}</(?:{VERBATIM})>"
 ELEMENTS = Kind(
     SpanKind.ELEMENT,
-    patterns=(rf"{ELEMENT}(?: ?[+/-]? ?{ELEMENT}){{0,9}}", rf"(?<![\w`])`[^`{NOT_IN_SPANS}]{{1,100}}`(?![\w`])"),
-    signs="<`",
+    patterns=(
+        rf"{ELEMENT}(?: ?[+/-]? ?{ELEMENT}){{0,9}}",
+        rf"\[(?P<verbatim>code|img)\][^\[\]{NOT_IN_SPANS}]{{1,300}}\[/(?P=verbatim)\]",
+        rf"(?<![\w`])`[^`{NOT_IN_SPANS}]{{1,100}}`(?![\w`])",
+        # Mathematics: one letter, or a sign that no price has.
+        r"(?<![\w$\\])\$(?=[A-Za-z]\$|[^$\s]{0,80}[\\^_=<>]|[^$]{0,80} [=<>+] )"
+        rf"[^\s$](?:[^${NOT_IN_SPANS}]{{0,80}}[^\s$])?\$(?!\w)",
+    ),
+    signs="<`$",
+    cues=r"\[(?:code|img)\]",
+)
+
+
+# Commands of LaTeX: the text in their last braces is translated, but that of these commands.
+WITHOUT_TEXT = (
+    r"(?:\w*cite\w*|(?:eq|page|name|auto|[cCv])?ref|label|index|gls\w*|begin|end|url|path|input|include\w*|usepackage|documentclass|bibliography\w*"
+    r"|[hv]space|set\w+|(?:re)?newcommand|operatorname)(?![A-Za-z])"
+)
+ARGUMENT = rf"\{{[^{{}}{NOT_IN_SPANS}]{{0,200}}\}}"
+OPTIONS = rf"\[[^\[\]{NOT_IN_SPANS}]{{0,80}}\]"
+COMMAND_WITH_TEXT = rf"\\(?!{WITHOUT_TEXT})(?P<name>[A-Za-z]{{2,30}})\*?(?:{OPTIONS})?(?:{ARGUMENT}(?=\{{))*\{{"
+NOTES_OF_COMMANDS = frozenset(("footnote", "endnote", "marginpar", "thanks"))
+
+
+def find_commands(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    r"""Yields what stands before and behind the text of each command: `\textbf{` and `}`."""
+    for match in kind.pattern.finditer(text):
+        end = None if text.count("`", 0, match.start()) % 2 else find_end(text, match.end())
+        if end is not None and end > match.end():
+            yield kind.make_span(match.start(), match[0])._replace(pair=Pair(match["name"], closes=False))
+            yield kind.make_span(end, "}")._replace(pair=Pair(match["name"], closes=True))
+
+
+COMMANDS = Kind(
+    SpanKind.COMMAND,
+    form="taken out",
+    patterns=(COMMAND_WITH_TEXT,),
+    cues=r"\\[A-Za-z]+[\[{*]",
+    search=find_commands,
 )
 
 
@@ -149,11 +251,16 @@ def stands_for_word(reference: str) -> bool:
 
 def classify_reference(span: Span) -> Span:
     """Returns a reference that is read as a word as one that gets a placeholder; the others are taken out."""
-    return span._replace(kind=SpanKind.SYMBOL, is_extracted=False) if stands_for_word(span.text) else span
+    is_word = not span.is_blank and stands_for_word(span.text)
+    return span._replace(kind=SpanKind.SYMBOL, is_extracted=False) if is_word else span
 
 
 REFERENCES = Kind(
-    SpanKind.REFERENCE, form="taken out", patterns=(REFERENCE.pattern,), signs="&", finish=classify_reference
+    SpanKind.REFERENCE,
+    form="taken out",
+    patterns=(REFERENCE.pattern, r"(?<=[^\W\d_])~(?=\\[a-zA-Z])"),  # and the tie of LaTeX
+    signs="&~",
+    finish=classify_reference,
 )
 
 
@@ -170,16 +277,43 @@ CODES = Kind(
         r"(?:(?<![\d.,/])\d{1,9} ?)?[¼-¾⅐-⅞]",
         rf"(?<![{LETTER}])(?=[A-Za-z]{{1,6}}[₀-₉])(?:[A-Z][a-z]?[₀-₉]{{0,3}}){{1,10}}(?![{LETTER}])",
         # Laravel, Rails, chats; Drupal: a mark that stands behind words, before one.
-        rf"{WORD_START}::?[A-Za-z_]\w{{1,40}}:{{0,2}}(?!\w)|{WORD_START}![a-z_]\w{{1,40}}(?!\w)",
+        rf"{WORD_START}::?[A-Za-z_]\w{{1,40}}:{{0,2}}(?![\w/:])|{WORD_START}![a-z_]\w{{1,40}}(?!\w|://)",
         # Python: *args before **kwargs, even if training had the word.
+        r"(?<![\w*])\*{1,2}(?:kw)?args(?![\w*])",
         r"(?<![\w*])\*[a-z_]\w{0,40}(?=,? (?:\w{2,4} )?\*\*[a-z_]\w{0,40}(?![\w*]))",
         # Data, in a script with blanks.
         rf"(?<!{DATA})(?={DATA}{{{SHORTEST_DATA}}})(?:(?![{UNSPACED_LETTERS}]){DATA}){{{SHORTEST_DATA},}}",
+        # LaTeX: commands without a text, with the tie before them that is a blank; signs that it reads as its own.
+        rf"\\{WITHOUT_TEXT}\*?(?:{OPTIONS}|{ARGUMENT}){{1,4}}|(?<!\S)\\[&%#$](?!\S)"
+        r"|\\(?:no(?:indent|pagebreak)|new(?:page|line)|tableofcontents|today|tiny|ragged(?:right|left))(?![A-Za-z])",
+        # Games: [item=iron-plate]; reStructuredText: [#note]_, |name|_
+        r"\[[a-z][\w-]{1,30}=[^\[\]\s]{1,80}\]|\[#[\w-]{0,40}\]_|(?<![\w|])\|\w[\w -]{0,60}\|_{1,2}",
         # Forms: a word in capitals within brackets, where it is not all there is.
         r"(?:(?<!^)(?<!\[)|^(?=.*[a-z]))\[[A-Z][A-Z_]{1,40}(?:_\d{1,3})?\](?!\])",
     ),
-    signs=r"¼-¾⅐-⅞₀-₉:!\[<*",
+    signs=r"¼-¾⅐-⅞₀-₉:!\[<*|\\",
     cues=rf"{DATA}{{{SHORTEST_DATA}}}",
+)
+
+
+# Codes of games that touch a word and stand for none: colours, styles, pauses.
+BEHIND = rf"(?<=[\w{END_MARKS},])"
+ESCAPED = r"\\[A-Za-z]{1,4}\[[^\[\]\s]{0,20}\]"  # RPG Maker: \C[2]
+CONTROLS = Kind(
+    SpanKind.WRAP,
+    form="taken out",
+    patterns=(
+        # Minecraft: §a, &a; before a small letter, & begins an entry of a menu
+        rf"§(?:\d(?=[^\W\d_]{{2}}|§)|[a-fk-orx](?=\w|§))|{BEHIND}§[\da-fk-or]",
+        r"&#[\dA-Fa-f]{6}(?![\dA-Fa-f;])|&(?:\d(?=[^\W\d_]{2}|&)|[a-fk-or](?=[A-ZÀ-Þ\d&]))|(?:(?<=[a-z.!?]{2})|(?<=&[\da-f]\d))&[\da-fk-or](?![\w;])",
+        # World of Warcraft, Quake, Half-Life
+        r"\|c[\dA-Fa-f]{8}|\|[HT][^|\s]{1,60}\|[ht]|(?<=[\w.!?\]]{2})\|[hr](?![\w|])|(?<=\w)\|r(?=\|)|(?<=\|r)\|n",
+        rf"(?<!\w)[\^@]\d(?=[^\W\d_]{{2}})|(?:(?<=[^\W\d_]{{3}})|(?<=[^\W\d_][{END_MARKS}]))[\^@]\d(?!\w)",
+        # RPG Maker, Ren'Py
+        rf"{ESCAPED}(?=[^\W\d_])|{BEHIND}{ESCAPED}|\\[.!|^<>{{}}](?=[\\\w])|(?<=[\w{END_MARKS}|])\\[.!|^<>{{}}](?![\w{{\[(])",
+        rf"(?<=[{END_MARKS}])\{{(?:w|p|nw|fast)(?:=[\d.]{{1,5}})?\}}",
+    ),
+    signs=r"§&|^@\\{",
 )
 
 
@@ -198,6 +332,8 @@ def cut_address(span: Span) -> Span:
 ADDRESSES = Kind(
     SpanKind.ADDRESS,
     patterns=(
+        # Of a parameter: url=https://example.org, href="https://example.org"
+        rf"(?<![{LETTER}])[A-Za-z_][\w-]{{0,30}}=(?P<quote>[\"']?)[a-z]{{2,20}}://{ADDRESS}+(?P=quote)",
         rf"(?<![{LETTER}])(?:[A-Za-z][A-Za-z0-9+.-]{{1,20}}://|www\.|mailto:){ADDRESS}+",
         rf"(?<![{LETTER}.+-])(?:(?![{UNSPACED_LETTERS}])[\w.+%-]){{1,64}}@(?:[^\W_]|-){{1,63}}(?:\.[A-Za-z0-9-]{{2,63}})+",
         rf"(?<![{LETTER}.-])(?:[A-Za-z0-9-]{{1,63}}\.){{1,5}}(?:{DOMAINS})(?![{LETTER}-])(?:[/?#]{ADDRESS}*)?",
@@ -374,7 +510,7 @@ PLACEHOLDER_SYNTAXES = (
     # Between signs: ERB and ASP, Template Toolkit, Mailchimp, wikis, Java, Python, Chrome, Windows, MFC.
     rf"<%[^%{NOT_IN_SPANS}]{{0,80}}%>|\[%[^%{NOT_IN_SPANS}]{{0,80}}%\]|\*\|[^|*{NOT_IN_SPANS}]{{1,60}}\|\*",
     rf"\[\[[^\[\]{NOT_IN_SPANS}]{{1,60}}\]\]|<<[^<>{NOT_IN_SPANS}]{{1,60}}>>|\(\({NAME}\)\)",
-    rf"%%{NAME}%%|%(?![sd]){NAME}%(?!%)|%[sd][\w.-]{{0,40}}\w%(?![\w%])|\${NAME}\$|__[A-Za-z](?:[\w.-]{{0,40}}?[^\W_])?__",
+    rf"%%{NAME}%%|%(?![sd]){NAME}%(?!%)|%[sd][\w.-]{{0,40}}\w%(?![\w%])|\${NAME}\$|__[A-Z]{{2,20}}__[\w-]{{1,60}}?__|__(?:[A-Za-z](?:[\w.-]{{0,40}}?[^\W_])?|\d{{1,2}})__",
     r"(?<![\w%])%[A-Z][A-Z_]{1,40}\d?(?![\w%])",  # LibreOffice
     BETWEEN_SIGNS,
     # Between brackets behind a sign: Swift, make; a formula of a spreadsheet.

@@ -19,6 +19,10 @@ from nmt_cli.text.characters import BREAK_HINTS, DASHES, DOUBLE_QUOTES, HYPHENS,
 # characters that only say where a line may break: soft hyphen, zero-width space, word joiner, byte order mark.
 DROPPED = f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{BREAK_HINTS}\ud800-\udfff]"
 
+# What a terminal reads as an order, such as a colour, and other control characters, but not those between lines and
+# cells: no translation has them.
+CONTROLS = r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"
+
 # Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han.
 UNSPACED = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
@@ -48,6 +52,17 @@ def normalise(text: str) -> str:
 def drop_invisible(text: str) -> str:
     """Returns `text` without control and other invisible characters."""
     return text if text.isprintable() else re.sub(DROPPED, "", text)
+
+
+def drop_controls(text: str) -> str:
+    """Returns `text` without the control characters that are neither line ends nor tabs; blanks among them are blanks.
+
+    >>> drop_controls("I am \x1b[1mhere\x1b[0m.")
+    'I am here.'
+    """
+    if text.isprintable():
+        return text
+    return re.sub(CONTROLS, lambda match: " " if match[0].isspace() else "", text)
 
 
 def find_unspaced(text: str) -> list[str]:

@@ -22,6 +22,7 @@ from nmt_cli.runtime.model_directory import ModelCard
 from nmt_cli.search.mixing import Ensemble
 from nmt_cli.search.step_model import StepModel
 from nmt_cli.sources.source import Source
+from nmt_cli.text.normalise import drop_controls
 from nmt_cli.text.tags import TagSet, replace_languages
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerPair
 from nmt_cli.translation.batch import TranslationBatch
@@ -201,7 +202,7 @@ class Translator:
             if batch.memory is not None:
                 tools = batch.memory.with_neighbours(tools, batch.config.neighbours)
             done |= zip(rows, run_stages(tools, batch), strict=True)
-        return [done[row] for row in asked_rows]
+        return [done[row]._replace(source=read_text(lines[row])) for row in asked_rows]
 
     def make_batch(
         self, lines: Sequence[str | Line], rows: Sequence[int], first_line: int, options: TranslateOptions, tags: TagSet
@@ -210,7 +211,7 @@ class Translator:
         positions = {row: position for position, row in enumerate(rows)}
         search = widen_for_distinct(options.search)
         return TranslationBatch(
-            lines=[line.text if isinstance(line, Line) else line for line in map(lines.__getitem__, rows)],
+            lines=[drop_controls(line.text if isinstance(line, Line) else line) for line in map(lines.__getitem__, rows)],
             # Checks rate by the probabilities of tokens, which greedy search computes only if they are asked for.
             config=replace(search, scored=search.scored or options.checks is not None, tags=self.complete_tags(tags)),
             n_best=options.search.n_best,
@@ -257,6 +258,10 @@ class Translator:
         from nmt_cli.translation.checks.words import CheckContext
 
         return CheckContext(*self.languages, self.reads_text, self.profile, is_rated=self.confidence is not None)
+
+
+def read_text(line: str | Line) -> str:
+    return line.text if isinstance(line, Line) else line
 
 
 def make_rewriter(card: ModelCard, profile: CorpusProfile) -> Rewriter | None:

@@ -12,7 +12,7 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.carrying.masking import MaskedText
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Span, SpanKind
-from nmt_cli.text.characters import OPENING
+from nmt_cli.text.characters import HYPHENS, OPENING
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import TokenizerPair
@@ -164,6 +164,7 @@ def needs_right_blank(item: PlacedItem, right: Unit, blank: bool) -> bool:
 
 
 FULL_STOP = "."
+LONGEST_SUFFIX = 3  # letters that a language may attach to a placeholder
 SHORTEST_APART = 3  # letters: what is shorter may be a prefix, such as the Hebrew one for "to"
 TRUST = 0.3  # minimum attention to a span from which a wrong placeholder is taken for its own
 
@@ -214,6 +215,10 @@ def name_units(
             continue
         if unit.text == FULL_STOP and ends_with_stop(previous):
             continue
+        if not blank and stands_apart(previous, unit, masked):
+            blank = True
+            if unit.text in HYPHENS:
+                continue
         if index in numbers:
             number = numbers[index]
             certain = np.zeros_like(unit.attention)
@@ -227,6 +232,20 @@ def name_units(
 def ends_with_stop(unit: Unit | None) -> bool:
     """Whether a unit is a span with a full stop at its end, which then ends the sentence too: `am Mi.`"""
     return unit is not None and unit.masked_span is not None and unit.text.endswith(FULL_STOP)
+
+
+def stands_apart(code: Unit | None, unit: Unit, masked: MaskedText) -> bool:
+    """Whether a blank of the source separates a placeholder of a program from the unit behind it.
+
+    No hyphen replaces it, since the placeholder may show a number, and only a suffix may touch it.
+    """
+    if code is None or code.masked_span is None:
+        return False
+    kind, is_hyphen = masked.masked[code.masked_span].kind, unit.text in HYPHENS
+    is_apart = is_hyphen or (unit.is_word and len(unit.text) > LONGEST_SUFFIX)
+    if kind not in (SpanKind.PLACEHOLDER, SpanKind.CODE) or not is_apart or (is_hyphen and kind is SpanKind.CODE):
+        return False
+    return f"{masked.placeholders[code.masked_span]} " in masked.text
 
 
 def decide_blank(previous: Unit | None, blank: bool, placeholder: str, source: str) -> bool:
@@ -354,7 +373,10 @@ def list_items(masked: MaskedText, missing: Sequence[int]) -> list[PlacedItem]:
         items.append(PlacedItem(masked.masked[number], Mark("word", start, start + len(name)), True, True))
     for span, offset, blank_before, blank_after in masked.extracted:
         form: MarkForm = "point" if span.pair is None else "close" if span.pair.closes else "open"
-        mark = Mark(form, offset, offset, span.pair.name if span.pair else "", binding=BINDINGS.get(span.kind))
+        binding = (
+            "right" if span.kind is SpanKind.WRAP and blank_before and not blank_after else BINDINGS.get(span.kind)
+        )
+        mark = Mark(form, offset, offset, span.pair.name if span.pair else "", binding=binding)
         items.append(PlacedItem(span, mark, blank_before, blank_after))
     return sorted(items, key=lambda item: (item.mark.start, item.mark.end))
 

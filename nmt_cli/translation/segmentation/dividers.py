@@ -225,9 +225,11 @@ FORM_FIELD = (
     rf"(?<![^\W_])_{{3,}}(?![^\W_])|\.{{5,}}|[{ELLIPSES}]{{2,}}|[☐☑☒□■▢]\ufe0f?"
     r"|(?<!\S)\[[ xX]?\](?!\S)|(?<!\S)\( \)(?!\S)"
 )
+ANGLE_QUOTES = "[«»‹›]"
+ARROW = rf"(?<!\S){ANGLE_QUOTES}(?!\S)"
 COMMENT_MARK = r"(?<!\S)(?:/\*{1,2}|\*{1,2}/|/{2,3}!?)(?!\S)"
 ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"
-ASIDE = r"[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
+ASIDE = r"(?:\[[^\[\]\s]{1,30}\] ?){0,4}[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
 DASH_OF_DIALOGUE = rf"(?<=[{DOUBLE_QUOTES}])\s(?:[{DASHES}]|--?)\s(?=[{DOUBLE_QUOTES}])"
 LABEL_WORD = rf"[-#@/.]{{0,2}}[^\W_](?:[\w.'’&/-]{{0,{LABEL_LETTERS}}}[\w.])?"
 LABEL_AND_COLON = (
@@ -306,7 +308,7 @@ def find_breaks(line: DividedLine) -> Iterator[Frame]:
 def find_blocks(line: DividedLine) -> Iterator[Frame]:
     """Tags that part sentences: `<br>`, `</p><p>`."""
     pairs = {span.pair for span in line.spans if span.pair is not None}
-    blocks = (span for span in line.spans if is_block_tag(span, pairs) and not is_value(span, line.text))
+    blocks = (span for span in line.spans if is_block_tag(span, pairs))
     yield from (Frame(span.start, span.end) for span in blocks)
 
 
@@ -361,6 +363,23 @@ def find_form_fields(line: DividedLine) -> Iterator[Frame]:
     yield from (Frame(*match.span()) for match in re.finditer(FORM_FIELD, line.text))
 
 
+def find_arrows(line: DividedLine) -> Iterator[Frame]:
+    """Angle quotes that quote nothing: `« Back`, `Home › Books`."""
+    arrows = list(re.finditer(ARROW, line.text))
+    if len({arrow[0] for arrow in arrows}) == 1 and len(re.findall(ANGLE_QUOTES, line.text)) == len(arrows):
+        yield from (Frame(*arrow.span()) for arrow in arrows)
+
+
+def find_columns(line: DividedLine) -> Iterator[Frame]:
+    """Runs of blanks that make columns: three or more, or two behind an option, or wherever a line has a blank."""
+    runs = list(re.finditer(r"(?<=\S) {2,}(?=\S)", line.text))
+    is_table = len(runs) > 1 and len(runs) == len(re.findall(r"(?<=\S)\s+(?=\S)", line.text))
+    for before, run in zip([None, *runs], runs, strict=False):
+        if is_table or len(run[0]) > 2 or line.text.lstrip().startswith("-"):
+            cell = line.text[before.end() if before else 0 : run.start()]
+            yield Frame(*run.span(), ends_label=len(cell.split()) == 1)
+
+
 def find_comments(line: DividedLine) -> Iterator[Frame]:
     """Marks of comments: `//`, `/* .. */`."""
     yield from (Frame(*match.span()) for match in re.finditer(COMMENT_MARK, line.text))
@@ -404,10 +423,16 @@ def make_items(chain: Sequence[re.Match[str]], text: str) -> Iterator[Frame]:
 
 
 def find_asides(line: DividedLine) -> Iterator[Frame]:
-    """The blank behind brackets before a sentence: `(SIGHS) I am here.`"""
-    for start in line.sentence_starts:
-        match = re.compile(ASIDE).match(line.covered, skip_blanks(line.text, start))
-        if match and is_aside(match["inside"]) and line.text[match.end()].isupper():
+    """The blank behind brackets before a sentence: `(SIGHS) I am here.`; and a name in square ones: `[YouTube]`."""
+    for start in line.starts:
+        match = re.compile(ASIDE).match(line.covered, start)
+        if match is None or not line.text[match.end()].isupper():
+            continue
+        is_square, inside = match[0][0] == "[", match["inside"]
+        is_name = not inside[0].islower() and not inside.isupper()
+        if is_square and " " not in inside and (is_name or match[0].count("[") > 1):
+            yield Frame(*match.span())
+        elif is_square or is_aside(inside):
             yield Frame(*match.span("frame"), ends_label=match[0].count(" ") < LABEL_WORDS)
 
 
@@ -460,11 +485,13 @@ def names_what_follows(text: str) -> bool:
 
 DIVIDERS = (
     Divider("breaks", r"[\t\r\n]", find_breaks),
-    Divider("blocks", "<", find_blocks),
+    Divider("blocks", r"[<\\]", find_blocks),
     Divider("written breaks", r"\\[nrt]", find_written_breaks),
     Divider("references", r"\[\d", find_references),
     Divider("bars", r"\|", find_bars),
     Divider("form fields", rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)", find_form_fields),
+    Divider("arrows", "[«»‹›]", find_arrows),
+    Divider("columns", "  ", find_columns),
     Divider("comments", r"//|/\*|\*/", find_comments),
     Divider("items", r"\w[.)]\s", find_items),
     Divider("asides", r"[)\]]\s", find_asides),

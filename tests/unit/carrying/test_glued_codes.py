@@ -1,0 +1,118 @@
+"""Codes of games, forums and markup touch words: each is a span byte for byte, and the words beside it are not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from unit.carrying.test_dialects import CONTEXT
+
+from nmt_cli.carrying.kinds import KINDS, find_spans
+from nmt_cli.carrying.spans import Span, find_partners
+
+PAIRS = (
+    # Tags of games and forums, by what opens and what closes them.
+    ("<color=red>", "</color>"),
+    ("<size=12>", "</size>"),
+    ('<link="x y">', "</link>"),
+    ("<#ffcc00>", "</color>"),
+    ("[b]", "[/b]"),
+    ("[color=#f00]", "[/color]"),
+    ("[url=https://example.org/a_b]", "[/url]"),
+    ("{i}", "{/i}"),
+    ("{size=+10}", "{/size}"),
+    # Links of Markdown, references of reStructuredText, commands of LaTeX.
+    ("[", "](https://example.org/a_(b))"),
+    ("![", '](house.png "House")'),
+    ("`", " <https://example.org>`_"),
+    (":ref:`", " <house-name>`"),
+    (r"\textbf{", "}"),
+    (r"\href{https://example.org}{", "}"),
+    # Control codes that end where the next one begins.
+    ("|cff00ff00", "|r"),
+    ("§l", "§r"),
+    (r"\C[2]", r"\C[0]"),
+)
+POINTS = ("§6", "&6", "^1", "@1", r"\I[64]", "{$n}", "{0}")  # before a word
+ENDS = (r"\!", r"\|", "@2", "{w}", "{w=0.5}", "|r")  # behind a sentence
+
+
+def find(text: str) -> list[Span]:
+    return find_spans(text, CONTEXT, KINDS)
+
+
+@given(
+    st.sampled_from(PAIRS), st.sampled_from(["house", "the house", "House and net"]), st.sampled_from(["", "I see "])
+)
+def test_a_pair_of_codes_encloses_words_that_are_read(codes: tuple[str, str], words: str, before: str) -> None:
+    opening, closing = codes
+    spans = find(f"{before}{opening}{words}{closing} now, and it is here.")
+    assert [span.text for span in spans] == [opening, closing]
+    assert all(span.is_extracted and span.is_markup for span in spans)
+    assert find_partners([span.pair for span in spans]) == {0: 1, 1: 0}
+
+
+@given(st.sampled_from(POINTS), st.sampled_from(["House", "The house"]), st.sampled_from(["", "I see "]))
+def test_a_code_before_a_word_is_taken_out(code: str, words: str, before: str) -> None:
+    (span,) = find(f"{before}{code}{words} is here")
+    assert (span.text, span.is_extracted, span.pair) == (code, True, None)
+
+
+@pytest.mark.parametrize("code", ENDS)
+def test_a_code_behind_a_sentence_is_taken_out(code: str) -> None:
+    (span,) = find(f"I see the house.{code}")
+    assert (span.text, span.is_extracted) == (code, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        # What stands for a word is one with what touches it.
+        ("I see <name>.txt here.", ["<name>.txt"]),
+        ("I see <name>_old.zip.", ["<name>_old.zip"]),
+        ("I see /home/<user>/it now", ["/home/<user>/it"]),
+        ("I see {name}.txt and %s.html.", ["{name}.txt", "%s.html"]),
+        ("It is '{name}' here", ["'{name}'"]),
+        ("url=https://example.org/a is here", ["url=https://example.org/a"]),
+        ('I see the "house":https://example.org/a here', ["https://example.org/a"]),
+        ("I see [name] and [player.name], [dog!t].", ["[name]", "[player.name]", "[dog!t]"]),
+        ("I see [item=iron-plate] here", ["[item=iron-plate]"]),
+        ("I see __1__ and __ENTITY__iron-plate__ here", ["__1__", "__ENTITY__iron-plate__"]),
+        ("I see %s %s here", ["%s %s"]),
+        ("It is |house|_ and it [#f1]_ here", ["|house|_", "[#f1]_"]),
+        (r"It is $x$ and $y = 2$ here, \parencite{a_b}.", ["$x$", "$y = 2$", r"\parencite{a_b}"]),
+        ("I see *args here", ["*args"]),
+        # A tag that is mentioned, unlike one that marks up.
+        ("I see the <title> house", ["<title>"]),
+        ("I see the <b> house and </body>.", ["<b>", "</body>"]),
+        ("<name> is here", ["<name>"]),
+    ],
+)
+def test_a_code_that_stands_for_a_word_is_masked(text: str, codes: list[str]) -> None:
+    spans = find(text)
+    assert [span.text for span in spans] == codes
+    assert not any(span.is_extracted for span in spans)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I see it [not] here",
+        "I see it [the house] here",
+        "[name]",
+        "the house[s] is here",
+        "It is R&D, AT&T; 3&6 of it",
+        "It is §6 of it",
+        "It costs $5 and $6, $5-$6",
+        "House & net",
+        "Save &As",
+    ],
+)
+def test_marks_of_ordinary_texts_are_no_codes(text: str) -> None:
+    assert not any(span.kind in ("wrap", "tag", "command") or span.text.startswith("[") for span in find(text))
+
+
+@given(st.text(r"a N'<>=/[]{}()\`_|§&^1!.", max_size=40))
+def test_spans_of_any_text_are_cut_from_it(text: str) -> None:
+    end = 0
+    for span in find(text):
+        assert end <= span.start and text[span.start : span.end] == span.text
+        end = span.end
