@@ -48,7 +48,7 @@ from nmt_cli.carrying.syntax import (
     CHOICES,
     CODES,
     COMMANDS,
-    CONTROLS,
+    CONTROL_CODES,
     ELEMENTS,
     EMOJI,
     FOREIGN_WORDS,
@@ -62,7 +62,7 @@ from nmt_cli.text.words import has_letters
 
 SYNTAX = (
     *(COMMANDS, CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS),
-    *(ADDRESSES, CONTROLS, PROGRAM_PLACEHOLDERS, REFERENCES, CODES),
+    *(ADDRESSES, CONTROL_CODES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES),
 )
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language

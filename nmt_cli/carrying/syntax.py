@@ -45,9 +45,13 @@ HTML_TAGS = INLINE_TAGS | EMPTY_TAGS | BLOCK_TAGS
 BREAKS = frozenset(("br", "hr", "wbr", "img"))
 SENTENCE_BEGINS = rf"(?:^|[{END_MARKS}][{re.escape(ANY_CLOSING)}]*)\s*$"
 TAG_PATTERN = r"(?s)[<\[{](/?)([A-Za-z][\w:.-]*|\d{1,3}|#(?=[\dA-Fa-f]))(=?)[^>]*?(/?)[>\]}]$"
-ATTRIBUTES = rf"(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?"
+TAG_ATTRIBUTES = (
+    rf"(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?"
+)
 VALUE = rf"=(?:\"[^\"{NOT_IN_SPANS}]{{0,200}}\"|[^\s<>\"'/=]{{1,200}})"  # behind the name of a tag: <size=12>
-URL = rf"\((?!\s)[^()\s]{{1,300}}(?:\([^()\s]{{0,100}}\)[^()\s]{{0,300}})?(?:\s\"[^\"{NOT_IN_SPANS}]{{0,100}}\")?\)"
+LINK_TARGET = (
+    rf"\((?!\s)[^()\s]{{1,300}}(?:\([^()\s]{{0,100}}\)[^()\s]{{0,300}})?(?:\s\"[^\"{NOT_IN_SPANS}]{{0,100}}\")?\)"
+)
 
 
 def make_closed_tag(opening: str, closing: str, name: str) -> str:
@@ -76,12 +80,12 @@ TAGS = Kind(
     patterns=(
         # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
         rf"<!--[^{NOT_IN_SPANS}]{{0,2000}}?-->|<[!?][A-Za-z\[][^<>{NOT_IN_SPANS}]{{0,2000}}>",
-        rf"</?(?:[A-Za-z][\w:.-]*+|\d{{1,3}}+)(?:{VALUE})?{ATTRIBUTES}/?>|<#[\dA-Fa-f]{{3,8}}>",
+        rf"</?(?:[A-Za-z][\w:.-]*+|\d{{1,3}}+)(?:{VALUE})?{TAG_ATTRIBUTES}/?>|<#[\dA-Fa-f]{{3,8}}>",
         # Forums and games: [b]here[/b], {color=#f00}here{/color}
         make_closed_tag(r"\[", r"\]", "square"),
         make_closed_tag(r"\{", r"\}", "brace"),
         # Links of Markdown: [here](https://example.org "Title"), ![a dog](dog.png)
-        rf"(?<![\w\])!])!?\[(?=[^\[\]{NOT_IN_SPANS}]{{1,300}}\]{URL})|\]{URL}",
+        rf"(?<![\w\])!])!?\[(?=[^\[\]{NOT_IN_SPANS}]{{1,300}}\]{LINK_TARGET})|\]{LINK_TARGET}",
         # References of reStructuredText: `here <https://example.org>`_, :ref:`here <name>`
         rf"(?<![\w`])(?::[a-z][a-z:+-]{{0,30}}:)?`(?=[^`<>{NOT_IN_SPANS}]{{1,300}}\s<[^`<>\s]{{1,300}}>`)"
         r"|\s<[^`<>\s]{1,300}>`_{0,2}",
@@ -184,9 +188,11 @@ WITHOUT_TEXT = (
     r"(?:\w*cite\w*|(?:eq|page|name|auto|[cCv])?ref|label|index|gls\w*|begin|end|url|path|input|include\w*|usepackage|documentclass|bibliography\w*"
     r"|[hv]space|set\w+|(?:re)?newcommand|operatorname)(?![A-Za-z])"
 )
-ARGUMENT = rf"\{{[^{{}}{NOT_IN_SPANS}]{{0,200}}\}}"
-OPTIONS = rf"\[[^\[\]{NOT_IN_SPANS}]{{0,80}}\]"
-COMMAND_WITH_TEXT = rf"\\(?!{WITHOUT_TEXT})(?P<name>[A-Za-z]{{2,30}})\*?(?:{OPTIONS})?(?:{ARGUMENT}(?=\{{))*\{{"
+COMMAND_ARGUMENT = rf"\{{[^{{}}{NOT_IN_SPANS}]{{0,200}}\}}"
+COMMAND_OPTIONS = rf"\[[^\[\]{NOT_IN_SPANS}]{{0,80}}\]"
+COMMAND_WITH_TEXT = (
+    rf"\\(?!{WITHOUT_TEXT})(?P<name>[A-Za-z]{{2,30}})\*?(?:{COMMAND_OPTIONS})?(?:{COMMAND_ARGUMENT}(?=\{{))*\{{"
+)
 NOTES_OF_COMMANDS = frozenset(("footnote", "endnote", "marginpar", "thanks"))
 
 
@@ -284,7 +290,7 @@ CODES = Kind(
         # Data, in a script with blanks.
         rf"(?<!{DATA})(?={DATA}{{{SHORTEST_DATA}}})(?:(?![{UNSPACED_LETTERS}]){DATA}){{{SHORTEST_DATA},}}",
         # LaTeX: commands without a text, with the tie before them that is a blank; signs that it reads as its own.
-        rf"\\{WITHOUT_TEXT}\*?(?:{OPTIONS}|{ARGUMENT}){{1,4}}|(?<!\S)\\[&%#$](?!\S)"
+        rf"\\{WITHOUT_TEXT}\*?(?:{COMMAND_OPTIONS}|{COMMAND_ARGUMENT}){{1,4}}|(?<!\S)\\[&%#$](?!\S)"
         r"|\\(?:no(?:indent|pagebreak)|new(?:page|line)|tableofcontents|today|tiny|ragged(?:right|left))(?![A-Za-z])",
         # Games: [item=iron-plate]; reStructuredText: [#note]_, |name|_
         r"\[[a-z][\w-]{1,30}=[^\[\]\s]{1,80}\]|\[#[\w-]{0,40}\]_|(?<![\w|])\|\w[\w -]{0,60}\|_{1,2}",
@@ -297,20 +303,20 @@ CODES = Kind(
 
 
 # Codes of games that touch a word and stand for none: colours, styles, pauses.
-BEHIND = rf"(?<=[\w{END_MARKS},])"
+TOUCHED = rf"(?<=[\w{END_MARKS},])"
 ESCAPED = r"\\[A-Za-z]{1,4}\[[^\[\]\s]{0,20}\]"  # RPG Maker: \C[2]
-CONTROLS = Kind(
+CONTROL_CODES = Kind(
     SpanKind.WRAP,
     form="taken out",
     patterns=(
         # Minecraft: §a, &a; before a small letter, & begins an entry of a menu
-        rf"§(?:\d(?=[^\W\d_]{{2}}|§)|[a-fk-orx](?=\w|§))|{BEHIND}§[\da-fk-or]",
-        r"&#[\dA-Fa-f]{6}(?![\dA-Fa-f;])|&(?:\d(?=[^\W\d_]{2}|&)|[a-fk-or](?=[A-ZÀ-Þ\d&]))|(?:(?<=[a-z.!?]{2})|(?<=&[\da-f]\d))&[\da-fk-or](?![\w;])",
+        r"§(?:\d(?=[^\W\d_]{2}|[§{%\[(])|[a-fk-orx](?=[\w§{%\[(]))|(?<=\S)§[\da-fk-or]",
+        r"&#[\dA-Fa-f]{6}(?![\dA-Fa-f;])|&(?:\d(?=[^\W\d_]{2}|[&{%\[])|[a-fk-or](?=[A-ZÀ-Þ\d&{%]))|(?:(?<=[a-z.!?]{2})|(?<=[\]}])|(?<=%[sd])|(?<=&[\da-f]\d))&[\da-fk-or](?![\w;])",
         # World of Warcraft, Quake, Half-Life
         r"\|c[\dA-Fa-f]{8}|\|[HT][^|\s]{1,60}\|[ht]|(?<=[\w.!?\]]{2})\|[hr](?![\w|])|(?<=\w)\|r(?=\|)|(?<=\|r)\|n",
         rf"(?<!\w)[\^@]\d(?=[^\W\d_]{{2}})|(?:(?<=[^\W\d_]{{3}})|(?<=[^\W\d_][{END_MARKS}]))[\^@]\d(?!\w)",
         # RPG Maker, Ren'Py
-        rf"{ESCAPED}(?=[^\W\d_])|{BEHIND}{ESCAPED}|\\[.!|^<>{{}}](?=[\\\w])|(?<=[\w{END_MARKS}|])\\[.!|^<>{{}}](?![\w{{\[(])",
+        rf"{ESCAPED}(?=[^\W\d_])|{TOUCHED}{ESCAPED}|\\[.!|^<>{{}}](?=[\\\w])|(?<=[\w{END_MARKS}|])\\[.!|^<>{{}}](?![\w{{\[(])",
         rf"(?<=[{END_MARKS}])\{{(?:w|p|nw|fast)(?:=[\d.]{{1,5}})?\}}",
     ),
     signs=r"§&|^@\\{",
@@ -530,7 +536,7 @@ PLACEHOLDER_SYNTAXES = (
     rf"(?:[sd]|(?:hh|h|ll|l|L|j|z|t|q)?[+#]*(?:@|[a-zA-Z](?![{LETTER}])))|%[<>](?=[^\s\d])|%%",
     rf"(?<![\w~/])~\d{{0,3}}[asdwASDW%](?![{LETTER}/])",
 )
-ANY_PLACEHOLDER = "|".join((CHOICE, *PLACEHOLDER_SYNTAXES))  # as text: compiled at its first use
+ANY_PLACEHOLDER = "|".join((CHOICE, COMMAND_WITH_TEXT, *PLACEHOLDER_SYNTAXES))  # as text: compiled at its first use
 PROGRAM_PLACEHOLDERS = Kind(SpanKind.PLACEHOLDER, patterns=(OWN, *PLACEHOLDER_SYNTAXES), signs=r"%{$~⟦#@|^§!=<\[(\\_*")
 
 

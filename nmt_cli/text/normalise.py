@@ -21,7 +21,7 @@ DROPPED = f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{BREAK_HINTS}\ud800-\udfff]"
 
 # What a terminal reads as an order, such as a colour, and other control characters, but not those between lines and
 # cells: no translation has them.
-CONTROLS = r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"
+CONTROL_CHARACTERS = r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"
 
 # Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han.
 UNSPACED = (
@@ -62,7 +62,7 @@ def drop_controls(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return re.sub(CONTROLS, lambda match: " " if match[0].isspace() else "", text)
+    return re.sub(CONTROL_CHARACTERS, lambda match: " " if match[0].isspace() else "", text)
 
 
 def find_unspaced(text: str) -> list[str]:

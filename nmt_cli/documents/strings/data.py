@@ -34,7 +34,9 @@ JSON_TOKEN = re.compile(
     r"|(?P<word>true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<comment>//[^\n]*|/\*.*?\*/)",
     re.DOTALL,
 )
-JSON_ESCAPES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\t+|  +")
+JSON_ESCAPES = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\t+|(?<! ) {2}(?! )"
+)
 
 # An object with a message and remarks for translators, as Chrome and react-intl have it, up to what is nested in it.
 WHOLE_STRING = r'"(?:[^"\\]|\\.)*+"'

@@ -62,7 +62,9 @@ def build_syntax(
 ) -> TextSyntax:
     """Returns the syntax in which `escapes` and runs of blanks are decoded, and characters have these spellings."""
     table = {ord(character): spelling for character, spelling in spellings.items()}
-    return TextSyntax(re.compile(rf"{escapes}|\t+|  +", re.DOTALL), decode, lambda text: text.translate(table))
+    return TextSyntax(
+        re.compile(rf"{escapes}|\t+|(?<! ) {{2}}(?! )", re.DOTALL), decode, lambda text: text.translate(table)
+    )
 
 
 class EntryDocument(Document):

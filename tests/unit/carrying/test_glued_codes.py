@@ -7,6 +7,7 @@ from unit.carrying.test_dialects import CONTEXT
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.spans import Span, find_partners
+from nmt_cli.carrying.syntax import find_placeholders, has_same_placeholders
 
 PAIRS = (
     # Tags of games and forums, by what opens and what closes them.
@@ -31,8 +32,14 @@ PAIRS = (
     ("§l", "§r"),
     (r"\C[2]", r"\C[0]"),
 )
-POINTS = ("§6", "&6", "^1", "@1", r"\I[64]", "{$n}", "{0}")  # before a word
+POINTS = ("§6", "§a§l", "&6", "&a", "^1", "@1", r"\I[64]", "{$n}", "{0}")  # before a word
 ENDS = (r"\!", r"\|", "@2", "{w}", "{w=0.5}", "|r")  # behind a sentence
+
+
+def test_a_command_around_a_text_is_no_placeholder_but_counts() -> None:
+    assert find_placeholders(r"Read the \textbf{old} {name}") == [r"\textbf{", "{name}"]
+    assert has_same_placeholders(r"The \emph{old} house", r"Das \emph{alte} Haus")
+    assert not has_same_placeholders(r"The \emph{old} house", "Das alte Haus")
 
 
 def find(text: str) -> list[Span]:
@@ -52,8 +59,9 @@ def test_a_pair_of_codes_encloses_words_that_are_read(codes: tuple[str, str], wo
 
 @given(st.sampled_from(POINTS), st.sampled_from(["House", "The house"]), st.sampled_from(["", "I see "]))
 def test_a_code_before_a_word_is_taken_out(code: str, words: str, before: str) -> None:
-    (span,) = find(f"{before}{code}{words} is here")
-    assert (span.text, span.is_extracted, span.pair) == (code, True, None)
+    spans = find(f"{before}{code}{words} is here")
+    assert "".join(span.text for span in spans) == code
+    assert all(span.is_extracted and span.pair is None for span in spans)
 
 
 @pytest.mark.parametrize("code", ENDS)

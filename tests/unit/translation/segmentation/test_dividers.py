@@ -27,6 +27,8 @@ BETWEEN = [
     " /* ",
     " */ ",
     "</p><p>",
+    "     ",
+    " » ",
 ]
 TEXTS = [
     "It rains.",
@@ -69,6 +71,27 @@ def copy(line: str) -> str:
 )
 def test_ordinary_sentences_are_not_divided(line: str) -> None:
     assert [piece.is_translated for piece in READER.split_line(line)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("line", "texts"),
+    [
+        ("« Back to it", ["BACK TO IT"]),
+        ("Next »", ["NEXT"]),
+        ("Home › Rain › Snow", ["HOME", "RAIN", "SNOW"]),
+        ("« It rains »", ["« IT RAINS »"]),
+        ("-h, --help  show it all", ["-H, --HELP", "SHOW IT ALL"]),
+        ("Rain  Snow  Sun", ["RAIN", "SNOW", "SUN"]),
+        ("It rains  today.", ["IT RAINS TODAY."]),
+        ("[YouTube] It rains", ["IT RAINS"]),
+        ("- [ui][v2] It rains", ["IT RAINS"]),
+        ("[Old] rain is here", ["[OLD] RAIN IS HERE"]),
+        ("It rains\\footnote{and snows}.", ["IT RAINS", "AND SNOWS"]),
+    ],
+)
+def test_frames_of_programs_and_tables_are_no_part_of_the_text(line: str, texts: list[str]) -> None:
+    assert [piece for piece in read(line) if piece == piece.upper() and any(map(str.isalpha, piece))] == texts
+    assert "".join(copy(line).split()) == "".join(line.split())
 
 
 @given(
