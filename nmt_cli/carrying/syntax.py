@@ -33,7 +33,7 @@ INLINE_TAGS = frozenset(
     "a abbr b bdi bdo big bpt bx cite code del dfn em ept ex font g i ins it kbd mark ph q s samp small span strike"
     " strong sub sup tt u var x color size link url".split()
 )
-EMPTY_TAGS = frozenset("area base br bx col embed ex hr img input link meta param ph source track wbr x".split())
+EMPTY_TAGS = frozenset("area base br bx col embed ex hr img input meta param ph source track wbr x".split())
 BLOCK_TAGS = frozenset(
     "address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset"
     " figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li main"
@@ -44,7 +44,7 @@ BLOCK_TAGS = frozenset(
 HTML_TAGS = INLINE_TAGS | EMPTY_TAGS | BLOCK_TAGS
 BREAKS = frozenset(("br", "hr", "wbr", "img"))
 SENTENCE_BEGINS = rf"(?:^|[{END_MARKS}][{re.escape(ANY_CLOSING)}]*)\s*$"
-TAG_PATTERN = r"(?s)[<\[{](/?)([A-Za-z][\w:.-]*|\d{1,3}|#(?=[\dA-Fa-f]))(=?)[^>]*?(/?)[>\]}]$"
+TAG_PATTERN = r"(?s)[<\[{](/?)([A-Za-z][\w:.-]*|\d{1,3}|#(?=[\dA-Fa-f]))[^>]*?(/?)[>\]}]$"
 TAG_ATTRIBUTES = (
     rf"(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?"
 )
@@ -69,7 +69,7 @@ def parse_tag(markup: str) -> Pair | None:
     if markup[-1] in "[`" or markup[0] in "] ":
         return Pair("[" if "]" in markup or "[" in markup else "`", closes=markup[0] in "] ")
     match = re.match(TAG_PATTERN, markup)
-    if match is None or match[4] or (match[2].lower() in EMPTY_TAGS and not match[1] and not match[3]):
+    if match is None or match[3] or match[2].lower() in EMPTY_TAGS:
         return None
     return Pair("color" if match[2] == "#" else match[2], closes=bool(match[1]))
 
