@@ -211,7 +211,7 @@ class Translator:
         positions = {row: position for position, row in enumerate(rows)}
         search = widen_for_distinct(options.search)
         return TranslationBatch(
-            lines=[drop_controls(line.text if isinstance(line, Line) else line) for line in map(lines.__getitem__, rows)],
+            lines=[drop_controls(read_text(lines[row])) for row in rows],
             # Checks rate by the probabilities of tokens, which greedy search computes only if they are asked for.
             config=replace(search, scored=search.scored or options.checks is not None, tags=self.complete_tags(tags)),
             n_best=options.search.n_best,

@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from nmt_cli.carrying.codes import is_value
 from nmt_cli.carrying.dates import find_dates, find_short_days
 from nmt_cli.carrying.spans import COVERS, Span, SpanKind, cover_spans, cut_spans, find_partners, list_overlapping
 from nmt_cli.carrying.syntax import is_block_tag
