@@ -151,7 +151,7 @@ def is_mentioned(tag: Span, text: str) -> bool:
     match = re.fullmatch(r"</?([A-Za-z][\w.-]*)(?P<attributes>(?:[ =][^<>]*[^<>/])?)>", tag.text)
     # The few characters before first: texts of many tags would be read through for each.
     before, after = text[max(0, tag.start - REACH) : tag.start], text[tag.end : tag.end + REACH]
-    touches = before[-1:].isalnum() or after[:1].isalnum() or before[-1:] in (*END_MARKS, *PAUSES)
+    touches = before[-1:].isalnum() or after[:1].isalnum() or before[-1:] in (*END_MARKS, *PAUSES, ">")
     if tag.kind is not SpanKind.TAG or match is None or touches:
         return False
     if re.search(BEFORE_VALUE, before):

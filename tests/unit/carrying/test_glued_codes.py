@@ -82,6 +82,7 @@ def test_a_code_behind_a_sentence_is_taken_out(code: str) -> None:
         ("url=https://example.org/a is here", ["url=https://example.org/a"]),
         ('I see the "house":https://example.org/a here', ["https://example.org/a"]),
         ("I see [name] and [player.name], [dog!t].", ["[name]", "[player.name]", "[dog!t]"]),
+        ("Is it [player.name]? Is it [dog]?", ["[player.name]", "[dog]"]),
         ("I see [item=iron-plate] here", ["[item=iron-plate]"]),
         ("I see __1__ and __ENTITY__iron-plate__ here", ["__1__", "__ENTITY__iron-plate__"]),
         ("I see %s %s here", ["%s %s"]),
@@ -116,6 +117,10 @@ def test_a_code_that_stands_for_a_word_is_masked(text: str, codes: list[str]) ->
 )
 def test_marks_of_ordinary_texts_are_no_codes(text: str) -> None:
     assert not any(span.kind in ("wrap", "tag", "command") or span.text.startswith("[") for span in find(text))
+
+
+def test_two_tags_side_by_side_are_no_words() -> None:
+    assert all(span.is_extracted for span in find('It is <x id="1"></x>the house<x id="2"></x>.'))
 
 
 @given(st.text(r"a N'<>=/[]{}()\`_|§&^1!.", max_size=40))
