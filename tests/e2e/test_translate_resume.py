@@ -24,8 +24,9 @@ LINES = 96
 BLOCK = 8  # units translated together
 CODE = f"""
 import sys
-from nmt_cli.api.translating import request, translate
+from nmt_cli.api.translating import translate
 from nmt_cli.cli.app import main
+from nmt_cli.translation.request import TranslationRequest
 from support.fakes import FakeTranslator, make_card
 
 class SlowTranslator(FakeTranslator):
@@ -35,9 +36,9 @@ class SlowTranslator(FakeTranslator):
             log.write("x" * bool(lines) + chr(10))
         return translations
 
-request.open_translator = lambda asked: SlowTranslator(seconds_per_line=0.004)
+TranslationRequest.open = lambda self, threads: SlowTranslator(seconds_per_line=0.004)
 translate.READ_AHEAD = {BLOCK}
-main(sys.argv[1:])
+main()
 """
 
 
@@ -166,7 +167,7 @@ def test_a_second_process_is_refused_in_a_line_and_harms_nothing(interrupted: Pa
 
 def test_what_is_interrupted_says_how_to_go_on(interrupted: Path) -> None:
     process = start(interrupted, "in/a.txt", "-o", "out.txt")
-    while count_translated(interrupted) < 3:
+    while count_translated(interrupted) < 3 and process.poll() is None:
         time.sleep(0.002)
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)

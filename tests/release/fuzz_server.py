@@ -41,7 +41,8 @@ NUMBERS = r"\d{7}"  # that no correction may have, since others are answered wit
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 PAIR = {"source": "en", "target": "de"}
 ODD = (None, "", 0, -1, 10**400, 1.5, True, [], {}, [[]], ["a", 1], "\ud800", "\0\x1b[2J", "a" * 3_000, "<b>" * 900)
-PLAIN = """/languages /health /frontend/settings /metrics /spec /docs / /page/page.js /page/models /page/progress?job=1
+PLAIN = """/languages /health /frontend/settings /metrics /spec /openapi.json /docs / /page/page.js
+    /page/models /page/progress?job=1
     /v2/languages /v2/usage /v2/glossaries /v2/glossaries/x /v2/glossaries/x/entries /v2/glossary-language-pairs
     /MTRestService/ListSupportedLanguagePairs
     /MTRestService/GetLanguagePairModelTags /MTRestService/CheckModelStatus /MTRestService/Login""".split()
