@@ -1,6 +1,7 @@
 """`nmt translate` as a program among others: pipes that wait, pipes that close, workers, interrupts, formats."""
 
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -43,7 +44,7 @@ def test_a_line_in_is_a_line_out_for_awkward_text(place: Path, workers: str) -> 
     done = subprocess.run(arguments, cwd=place, input=NASTY.encode(), capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.decode().splitlines()) == done.stdout.count(b"\n") == NASTY.count("\n") + 1
-    blank = [not line.strip("\0\ufeff\r\t ") for line in NASTY.split("\n")]
+    blank = [not re.sub(r"\x1b\[\d+m|[\x00-\x20\x7f-\x9f\ufeff]", "", line) for line in NASTY.split("\n")]
     assert [not line for line in done.stdout.decode().split("\n")[:-1]] == blank
 
 
