@@ -33,6 +33,7 @@ from nmt_cli.carrying.spans import (
     cover_spans,
 )
 from nmt_cli.languages.rules import find_rules
+from nmt_cli.text.characters import PAUSES
 from nmt_cli.text.words import skip_blanks
 
 MONTH_ENDING = 2  # letters of a month's name that its inflected forms may change,
@@ -380,7 +381,8 @@ LONGER = 2  # letters by which a form may be longer than the abbreviation: Tues,
 CHAIN_MARK = r"\s?[-–/&+]\s?"  # within a chain: Mon-Fri
 LINK = rf"{CHAIN_MARK}|,\s|\s\w{{1,4}}\s"  # between days that show each other to be days: Sat and Sun
 HOURS = r",?\s+\d{1,2}(?:[:.]\d\d|\s?[-–]\s?\d)"
-BEGINS_CLAUSE = r"(?:^|[,;:(|/])\s*$"
+CLAUSE_MARKS = rf"[{PAUSES}(|/]"
+BEGINS_CLAUSE = rf"(?:^|{CLAUSE_MARKS})\s*$"
 # Behind a day, up to the end of a clause; spans may be times.
 ANY_HOURS = rf":?(?:\s[^\W\d_]{{2,5}})?\s[{COVERS}][{COVERS}\s–-]*(?:$|[,;.)|/])"
 FEWEST_IN_WEEK, LONGEST_WEEK = 3, 60  # days, and characters, of the head of a calendar
@@ -411,7 +413,8 @@ WEEKDAYS = Kind(
     search=find_weekdays,
     cues=r"(?<![^\W_])[^\W\d_]{2,6}+(?:\.(?!\s*$)|\.?,?\s\d|\.?\s?[-–/&+]|\.?(?:,|\s\w{1,4})\s[A-ZÀ-Þ][a-zß-ÿ]{1,5}\b)"
     r"|(?<=\s)[A-ZÀ-Þ][a-zß-ÿ]{1,5}\W*$"
-    r"|(?:^|[,;:(|/])\s*[^\W\d_]{2,4}(?:\W*$|:?\s(?:\S{2,5}\s)?\d|\s[^\W\d_]+\b\W*(?:$|[,;])|\s[^\W\d_]{2,3}\s[^\W\d_]{2,3}\b)",
+    rf"|(?:^|{CLAUSE_MARKS})\s*"
+    r"[^\W\d_]{2,4}(?:\W*$|:?\s(?:\S{2,5}\s)?\d|\s[^\W\d_]+\b\W*(?:$|[,;])|\s[^\W\d_]{2,3}\s[^\W\d_]{2,3}\b)",
 )
 
 

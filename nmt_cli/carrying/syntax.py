@@ -311,9 +311,13 @@ CONTROL_CODES = Kind(
     patterns=(
         # Minecraft: §a, &a; before a small letter, & begins an entry of a menu
         r"§(?:\d(?=[^\W\d_]{2}|[§{%\[(])|[a-fk-orx](?=[\w§{%\[(]))|(?<=\S)§[\da-fk-or]",
-        r"&#[\dA-Fa-f]{6}(?![\dA-Fa-f;])|&(?:\d(?=[^\W\d_]{2}|[&{%\[])|[a-fk-or](?=[A-ZÀ-Þ\d&{%]))|(?:(?<=[a-z.!?]{2})|(?<=[\]}])|(?<=%[sd])|(?<=&[\da-f]\d))&[\da-fk-or](?![\w;])",
+        r"&#[\dA-Fa-f]{6}(?![\dA-Fa-f;])|&(?:\d(?=[^\W\d_]{2}|[&{%\[])|[a-fk-or](?=[A-ZÀ-Þ\d&{%]))|(?:(?<="
+        + rf"[a-z{FINAL_MARKS}]"
+        + r"{2})|(?<=[\]}])|(?<=%[sd])|(?<=&[\da-f]\d))&[\da-fk-or](?![\w;])",
         # World of Warcraft, Quake, Half-Life
-        r"\|c[\dA-Fa-f]{8}|\|[HT][^|\s]{1,60}\|[ht]|(?<=[\w.!?\]]{2})\|[hr](?![\w|])|(?<=\w)\|r(?=\|)|(?<=\|r)\|n",
+        r"\|c[\dA-Fa-f]{8}|\|[HT][^|\s]{1,60}\|[ht]|(?<="
+        + rf"[\w{FINAL_MARKS}\]]"
+        + r"{2})\|[hr](?![\w|])|(?<=\w)\|r(?=\|)|(?<=\|r)\|n",
         rf"(?<!\w)[\^@]\d(?=[^\W\d_]{{2}})|(?:(?<=[^\W\d_]{{3}})|(?<=[^\W\d_][{END_MARKS}]))[\^@]\d(?!\w)",
         # RPG Maker, Ren'Py
         rf"{ESCAPED}(?=[^\W\d_])|{TOUCHED}{ESCAPED}|\\[.!|^<>{{}}](?=[\\\w])|(?<=[\w{END_MARKS}|])\\[.!|^<>{{}}](?![\w{{\[(])",

@@ -224,8 +224,8 @@ FORM_FIELD = (
     rf"(?<![^\W_])_{{3,}}(?![^\W_])|\.{{5,}}|[{ELLIPSES}]{{2,}}|[☐☑☒□■▢]\ufe0f?"
     r"|(?<!\S)\[[ xX]?\](?!\S)|(?<!\S)\( \)(?!\S)"
 )
-ANGLE_QUOTES = "[«»‹›]"
-ARROW = rf"(?<!\S){ANGLE_QUOTES}(?!\S)"
+ARROW_HEAD = r"[\xab\xbb\u2039\u203a]"  # quotes that are arrows when they stand alone
+ARROW = rf"(?<!\S){ARROW_HEAD}(?!\S)"
 COMMENT_MARK = r"(?<!\S)(?:/\*{1,2}|\*{1,2}/|/{2,3}!?)(?!\S)"
 ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"
 ASIDE = r"(?:\[[^\[\]\s]{1,30}\] ?){0,4}[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
@@ -365,7 +365,7 @@ def find_form_fields(line: DividedLine) -> Iterator[Frame]:
 def find_arrows(line: DividedLine) -> Iterator[Frame]:
     """Angle quotes that quote nothing: `« Back`, `Home › Books`."""
     arrows = list(re.finditer(ARROW, line.text))
-    if len({arrow[0] for arrow in arrows}) == 1 and len(re.findall(ANGLE_QUOTES, line.text)) == len(arrows):
+    if len({arrow[0] for arrow in arrows}) == 1 and len(re.findall(ARROW_HEAD, line.text)) == len(arrows):
         yield from (Frame(*arrow.span()) for arrow in arrows)
 
 
@@ -489,7 +489,7 @@ DIVIDERS = (
     Divider("references", r"\[\d", find_references),
     Divider("bars", r"\|", find_bars),
     Divider("form fields", rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)", find_form_fields),
-    Divider("arrows", "[«»‹›]", find_arrows),
+    Divider("arrows", ARROW_HEAD, find_arrows),
     Divider("columns", "  ", find_columns),
     Divider("comments", r"//|/\*|\*/", find_comments),
     Divider("items", r"\w[.)]\s", find_items),
