@@ -26,7 +26,8 @@ BURMESE_COMMA = "၊"  # in Unicode it ends a sentence, in today's Burmese a cla
 TIBETAN_STOP = "༎"  # in Unicode it ends nothing
 KHMER_COLON = "៖"
 GREEK_QUESTION_MARK = "\u037e"
-TURNED_QUOTES = "“”‘’«»‹›"
+ANGLE_QUOTES = "«»‹›"
+TURNED_QUOTES = "“”‘’" + ANGLE_QUOTES
 
 TEMPLATE = '''"""The marks of all living scripts by kind: sentence ends, opening quotes, hyphens and so on.
 
@@ -74,6 +75,7 @@ SINGLE_QUOTES = {single_quotes}
 QUOTES = DOUBLE_QUOTES + SINGLE_QUOTES
 OPENING_QUOTES = {opening_quotes}
 CLOSING_QUOTES = {closing_quotes}
+ANGLE_QUOTES = {angle_quotes}  # also arrows: « Back
 TURNED_QUOTES = {turned_quotes}  # which some languages use the other way round: „so“, »so«, ”so”
 
 # What stands before a word, and behind it or its final mark; then in any language.
@@ -154,6 +156,7 @@ def find_quotes() -> dict[str, str]:
         "single_quotes": single,
         "opening_quotes": "".join(mark for mark in quotes if unicodedata.category(mark) not in ("Pe", "Pf")),
         "closing_quotes": "".join(mark for mark in quotes if unicodedata.category(mark) not in ("Ps", "Pi")),
+        "angle_quotes": ANGLE_QUOTES,
         "turned_quotes": TURNED_QUOTES,
     }
 

@@ -51,7 +51,7 @@ COMMAND = (
 )
 # A variable of a game in brackets, beside other words: [name], [player.name], [count!t]
 VARIABLE = rf"{BEFORE_PHRASE}\[(?P<name>[a-z][a-z\d]+(?:[._-][a-z\d]+)*)(?:![a-z]{{1,2}})?\](?![\w(\[])"
-FUNCTION_SHARE = 0.05  # occurrences per text from which a word is one of grammar: not
+FUNCTION_SHARE = 0.025  # occurrences per text from which a word is one of grammar: not, was; text and time are rarer
 COMMON_SHARE = 0.01  # occurrences per text from which a word links others
 
 

@@ -60,10 +60,12 @@ from nmt_cli.carrying.syntax import (
 )
 from nmt_cli.text.words import has_letters
 
-SYNTAX = (
-    *(COMMANDS, CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS),
+BEFORE_SYNTAX = (COMMANDS,)  # around texts with marks of their own
+BY_PATTERN = (
+    *(CHOICES, ELEMENTS, TAGS, EMOJI, WORD_SIGNS),
     *(ADDRESSES, CONTROL_CODES, PROGRAM_PLACEHOLDERS, REFERENCES, CODES),
 )
+SYNTAX = (*BEFORE_SYNTAX, *BY_PATTERN)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
 BEFORE_DIGITS = (STREETS, FULL_TIMES, SPELLED_NUMBERS)  # which have digits inside
@@ -113,15 +115,13 @@ class PatternGroup:
 
 @cache
 def group_patterns(kinds: tuple[Kind, ...]) -> tuple[PatternGroup | Kind, ...]:
-    """Groups the kinds defined by patterns alone: syntax, and digits; what has digits inside comes between."""
-    syntax, before, digits = (tuple(kind for kind in kinds if kind in row) for row in (SYNTAX, BEFORE_DIGITS, DIGITS))
-    searched, by_pattern = syntax[: COMMANDS in syntax], syntax[COMMANDS in syntax :]
-    return (
-        *searched,
-        *map(PatternGroup, filter(None, [by_pattern])),
-        *before,
-        *map(PatternGroup, filter(None, [digits])),
-    )
+    """Groups the kinds defined by patterns alone: syntax, and digits; what has such inside comes before each."""
+    groups: list[PatternGroup | Kind] = []
+    for before, row in ((BEFORE_SYNTAX, BY_PATTERN), (BEFORE_DIGITS, DIGITS)):
+        groups += [kind for kind in kinds if kind in before]
+        if by_pattern := [kind for kind in kinds if kind in row]:
+            groups.append(PatternGroup(by_pattern))
+    return tuple(groups)
 
 
 @cache

@@ -44,6 +44,7 @@ SINGLE_QUOTES = "'‘’‚‛‹›＇"
 QUOTES = DOUBLE_QUOTES + SINGLE_QUOTES
 OPENING_QUOTES = "\"'«‘‚‛“„‟‹「『〝＂＇｢"
 CLOSING_QUOTES = "\"'»’”›」』〞〟＂＇｣"
+ANGLE_QUOTES = "«»‹›"  # also arrows: « Back
 TURNED_QUOTES = "“”‘’«»‹›"  # which some languages use the other way round: „so“, »so«, ”so”
 
 # What stands before a word, and behind it or its final mark; then in any language.

@@ -168,7 +168,7 @@ def locate_journal(output: str | None, inputs: Sequence[InputFile], outputs: Out
 def describe_job(command: TranslateCommand, inputs: Sequence[InputFile]) -> dict[str, Any]:
     """Returns all that decides the translations: the model, the texts, and the settings with the files they name."""
     values, request = command.option_values, command.request
-    options = {name: value for name, value in list_options(*command.settings) if name not in FREE}
+    options = {name: value for name, value in list_options(*command.settings, command.before) if name not in FREE}
     options |= {name: values[name] for name in ("precision", "n_best", "prefix", "score")}
     files = {"glossary": [values["glossary"]], "tm": values["tm"]}
     return {

@@ -14,6 +14,7 @@ from nmt_cli.carrying.spans import COVERS, Span, SpanKind, cover_spans, cut_span
 from nmt_cli.carrying.syntax import is_block_tag
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import (
+    ANGLE_QUOTES,
     ANY_CLOSING,
     BRACKETS,
     COLONS,
@@ -224,7 +225,7 @@ FORM_FIELD = (
     rf"(?<![^\W_])_{{3,}}(?![^\W_])|\.{{5,}}|[{ELLIPSES}]{{2,}}|[☐☑☒□■▢]\ufe0f?"
     r"|(?<!\S)\[[ xX]?\](?!\S)|(?<!\S)\( \)(?!\S)"
 )
-ARROW_HEAD = r"[\xab\xbb\u2039\u203a]"  # quotes that are arrows when they stand alone
+ARROW_HEAD = f"[{ANGLE_QUOTES}]"
 ARROW = rf"(?<!\S){ARROW_HEAD}(?!\S)"
 COMMENT_MARK = r"(?<!\S)(?:/\*{1,2}|\*{1,2}/|/{2,3}!?)(?!\S)"
 ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"

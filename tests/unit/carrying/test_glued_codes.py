@@ -64,6 +64,11 @@ def test_a_code_before_a_word_is_taken_out(code: str, words: str, before: str) -
     assert all(span.is_extracted and span.pair is None for span in spans)
 
 
+@pytest.mark.parametrize("text", ["I see it @5pm today", "the house @3am", "the ^2nd house", "it is @5ish"])
+def test_a_time_or_an_ordinal_behind_a_sign_is_no_code(text: str) -> None:
+    assert [span for span in find(text) if span.is_extracted] == []
+
+
 @pytest.mark.parametrize("code", ENDS)
 def test_a_code_behind_a_sentence_is_taken_out(code: str) -> None:
     (span,) = find(f"I see the house.{code}")
