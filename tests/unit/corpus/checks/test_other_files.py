@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -56,3 +57,21 @@ def test_a_single_file_that_is_not_what_its_name_says_is_found(tmp_path: Path) -
         prepare(table, tmp_path / "two", PrepareOptions(strict=True))
     assert not prepare(table, tmp_path / "three", PrepareOptions(target_language="fra")).manifest.findings
     assert not prepare(table, tmp_path / "four", PrepareOptions(keep=("other-file",))).manifest.findings
+
+
+def test_two_files_of_one_language_with_two_thousand_characters_are_alike(tmp_path: Path) -> None:
+    draws = random.Random(1)
+    shares = [1 / (rank + 2) for rank in range(2_000)]  # of words, after Zipf
+
+    def draw_words(first: int) -> list[str]:
+        return ["".join(chr(first + draws.randrange(2_000)) for _ in range(draws.choice((1, 2, 2)))) for _ in shares]
+
+    def write(name: str, words: list[str]) -> CorpusFile:
+        sources = draws.sample([source for source, _ in toy_pairs(3_000)], 700)
+        targets = ("".join(draws.choices(words, shares, k=6)) + "。" for _ in sources)
+        return CorpusFile(write_tsv(tmp_path / f"{name}.tsv", list(zip(sources, targets, strict=True))))
+
+    language, another = draw_words(0x4E00), draw_words(0x6E00)
+    files = [write("some", language), write("others", language), write("foreign", another)]
+    notes = [finding.note for finding in prepare(files, tmp_path / "one", PrepareOptions()).manifest.findings]
+    assert [note.split(",")[0] for note in notes if "beside" in note] == ["the target of foreign.tsv"]
