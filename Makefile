@@ -27,6 +27,7 @@ help:
 
 # A stamp is newer than its lock file and pyproject.toml as long as .venv holds what they name. The demo needs no tools of
 # development, no Ray and no TensorFlow for GPUs, so it has a lock of its own, with the same versions.
+# --no-compile: half of what is installed is never imported, and to compile all of it takes 43 seconds of a processor.
 # Debian leaves a .venv without pip where it has no python3-venv.
 define make_venv
 	@command -v $(PYTHON) >/dev/null || { echo 'Python 3.11 to 3.13 is needed, there is no $(PYTHON): make PYTHON=/path/to/python3' >&2; exit 1; }
@@ -37,7 +38,7 @@ endef
 
 define install
 	$(make_venv)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(COMPILING) --requirement $<
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 endef
@@ -46,8 +47,6 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	$(install)
 	@touch $(VENV)/demo-installed $(VENV)/try-installed
 
-# Half of what is installed is never imported, and to compile all of it takes 43 seconds of a processor.
-$(VENV)/demo-installed: COMPILING := --no-compile
 $(VENV)/demo-installed: requirements-demo.lock pyproject.toml
 	$(install)
 

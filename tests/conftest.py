@@ -34,7 +34,7 @@ os.environ.pop("COLUMNS", None)
 # How many examples Hypothesis tries of a property: in `make check`, `make test` and `make test-slow`, which alone tries
 # others each time. An example has no time limit, since machines are busy, and all of a property may share the directory
 # of a fixture.
-for profile, number in {"quick": 20, "usual": 50, "thorough": 500}.items():
+for profile, number in {"quick": 20, "usual": 30, "thorough": 500}.items():
     settings.register_profile(
         profile,
         max_examples=number,

@@ -15,10 +15,7 @@ import nmt_cli
 from support.package_code import MODULES, PACKAGE, list_nodes, within_package
 
 LAYERS = (  # lower ones first; the rooms of one layer know nothing of each other, but for those of the foundation
-    (
-        *("arrays", "files", "languages", "pages", "plugins", "records", "settings"),
-        *("errors", "__init__"),
-    ),
+    (*("arrays", "files", "languages", "pages", "plugins", "records", "settings"), *("errors", "__init__")),
     ("text",),
     ("formats",),
     ("workers",),

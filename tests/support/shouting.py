@@ -45,10 +45,7 @@ class Shouting:
         return self
 
     def translate(
-        self,
-        lines: Sequence[str | Line],
-        options: TranslateOptions,
-        progress: Callable[[int], None] | None = None,
+        self, lines: Sequence[str | Line], options: TranslateOptions, progress: Callable[[int], None] | None = None
     ) -> list[SimpleNamespace]:
         self.beam_size = options.search.beam_size
         texts = [line.text if isinstance(line, Line) else line for line in lines]

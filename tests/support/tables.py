@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nmt_cli.arrays.types import FloatArray, IntArray
-from nmt_cli.search.step_model import Step
+from nmt_cli.search.step_model import SearchResult, Step
 
 START, END = 2, 3
 
@@ -101,6 +101,10 @@ def looked_at(model: TableModel, tokens: tuple[int, ...], width: int = 3) -> Flo
         prefix = prefix * 100 + previous
         total += model.look(np.array([prefix]), width)[0]
     return total
+
+
+def outline(results: list[SearchResult]) -> list[tuple[tuple[int, ...], float]]:
+    return [(result.tokens, result.score) for result in results]
 
 
 def sources(*seeds: int, width: int = 3) -> IntArray:

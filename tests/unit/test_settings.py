@@ -66,10 +66,7 @@ def test_bounds_belong_to_the_range(values: dict) -> None:
 def test_an_unknown_key_names_the_nearest() -> None:
     with pytest.raises(OptionError) as caught:
         Oven.from_mapping({"haet": 100}, where="oven.toml")
-    assert (caught.value.message, caught.value.hint) == (
-        "oven.toml: there is no option 'haet'",
-        "did you mean 'heat'?",
-    )
+    assert (caught.value.message, caught.value.hint) == ("oven.toml: there is no option 'haet'", "did you mean 'heat'?")
 
 
 def test_an_unknown_key_like_none_lists_them_all() -> None:

@@ -68,10 +68,7 @@ def refused(*arguments: str) -> str:
         ),
         ("prepare --target-file a", "--target-file needs --source-file"),
         ("prepare c --source-type features --max-ratio 3", "--max-ratio belongs to a check that does not run"),
-        (
-            "prepare c --source-type features --max-source-length 9",
-            "--max-source-length counts the subwords of texts",
-        ),
+        ("prepare c --source-type features --max-source-length 9", "--max-source-length counts the subwords of texts"),
         ("prepare c --source-type features --keep empty", "--keep empty: a caption needs a picture"),
         ("prepare c --source-type image --near-duplicates", "--near-duplicates compares texts"),
         ("prepare c --image-weights w.h5", "--image-weights needs --source-type image"),

@@ -10,14 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.dates import (
-    DATES,
-    Date,
-    find_dates,
-    find_relation,
-    list_phrases,
-    load_calendar,
-)
+from nmt_cli.carrying.dates import DATES, Date, find_dates, find_relation, list_phrases, load_calendar
 from nmt_cli.carrying.spans import Attempt, Context
 
 

@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
-from nmt_cli.carrying.number_values import (
-    compare_numbers,
-    find_ending,
-    list_uncertain,
-    write_ordinal_mark,
-)
+from nmt_cli.carrying.number_values import compare_numbers, find_ending, list_uncertain, write_ordinal_mark
 from nmt_cli.carrying.numbers import FULL_TIMES, NumberNotation, is_label, make_number_key
 from nmt_cli.carrying.spans import Context, Difference, SpanKind
 from nmt_cli.languages.cldr import spell_number

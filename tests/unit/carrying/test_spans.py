@@ -230,17 +230,7 @@ def test_the_two_of_a_pair_open_and_close() -> None:
     assert (opening.pair.closes, closing.pair.closes) == (False, True)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{a} or {b}",
-        "{width}x{height}",
-        "pre{a}s",
-        "{n}th",
-        "{name}s house",
-        "%dmb%s",
-    ],
-)
+@pytest.mark.parametrize("text", ["{a} or {b}", "{width}x{height}", "pre{a}s", "{n}th", "{name}s house", "%dmb%s"])
 def test_placeholders_that_stand_for_words_are_not(text: str) -> None:
     assert find_wraps(text) == []
 

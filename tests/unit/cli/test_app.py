@@ -92,11 +92,7 @@ def test_a_mistyped_command_or_option_names_the_nearest() -> None:
             "type --export page -o FOLDER, with what docs/page.md lists",
         ),
         ("train --zzz", "there is no option --zzz", "see `nmt train --help`"),
-        (
-            "train --serve 6006",
-            "there is no option --serve",
-            "it is an option of nmt translate",
-        ),
+        ("train --serve 6006", "there is no option --serve", "it is an option of nmt translate"),
     ],
 )
 def test_an_error_of_usage_is_said_in_our_words(arguments: str, message: str, hint: str) -> None:

@@ -42,10 +42,7 @@ def directory(tmp_path: Path) -> Path:
         ("nmt train --att", ["--attention", "--attention-units", "--attend-embeddings", "--attention-dropout"]),
         ("nmt train --set att", ["attend-embeddings=", "attention=", "attention-dropout=", "attention-units="]),
         ("nmt train --cell ", ["gru", "lstm"]),
-        (
-            "nmt translate --model ",
-            ["model", "deu-eng", "eng-deu"],
-        ),  # those of the directory, and those that are there
+        ("nmt translate --model ", ["model", "deu-eng", "eng-deu"]),  # those of the directory, and those that are there
         ("nmt evaluate --model runs/", ["runs/large"]),
         ("nmt train --data p", ["prepared"]),
         ("nmt train --init-from m", ["model"]),

@@ -120,10 +120,7 @@ def test_ready_hypotheses_need_no_model_and_may_have_several_references(tmp_path
         (["--hypothesis", "h", "--reference", "r", "--split", "dev"], "--split selects a part of --data"),
         (["--metric", "blue4"], "'blue4'"),
         (["--to", "nld"], "--to is for sentences of files"),
-        (
-            ["--hypothesis", "h", "--reference", "r", "--formality", "formal"],
-            "cannot be combined with --hypothesis",
-        ),
+        (["--hypothesis", "h", "--reference", "r", "--formality", "formal"], "cannot be combined with --hypothesis"),
         (["--hypothesis", "h", "--reference", "r", "--context", "1"], "cannot be combined with --hypothesis"),
     ],
 )

@@ -64,10 +64,7 @@ def test_a_corpus_is_described_and_a_model_after_it(empty_place: Path, monkeypat
     assert (model, following) == ("model    none in model/", "next     nmt train")
     (empty_place / "model" / "checkpoints").mkdir(parents=True)
     (empty_place / "model" / "checkpoints" / "state.npz").write_bytes(b"")
-    assert describe_status({})[1:3] == [
-        "model    an interrupted training is in model/",
-        "next     nmt train --resume",
-    ]
+    assert describe_status({})[1:3] == ["model    an interrupted training is in model/", "next     nmt train --resume"]
     development = {"bleu": {"value": 27.83}, "chrf": {"value": 48.1}}
     network = {"architecture": "rnn", "attention": "additive"}
     card = make_card(epochs=5, development=development, network=network)

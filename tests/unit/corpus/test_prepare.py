@@ -108,14 +108,7 @@ def test_the_callback_hears_of_every_stage(pairs_file: Path, tmp_path: Path) -> 
     prepare(
         pairs_file, tmp_path / "out", PrepareOptions(), report_progress=lambda stage, done, total: told.append(stage)
     )
-    assert list(dict.fromkeys(told)) == [
-        "reading",
-        "checking",
-        "splitting",
-        "writing",
-        "learning subwords",
-        "encoding",
-    ]
+    assert list(dict.fromkeys(told)) == ["reading", "checking", "splitting", "writing", "learning subwords", "encoding"]
 
 
 def test_a_corpus_that_is_there_is_replaced_only_when_asked(pairs_file: Path, tmp_path: Path) -> None:

@@ -302,8 +302,7 @@ COLUMNS = [
 
 
 @pytest.mark.parametrize(
-    "row",
-    [*((*row, "English\ttarget") for row in COLUMNS), *((*row, "Español\ttraducción") for row in COLUMNS[4:8])],
+    "row", [*((*row, "English\ttarget") for row in COLUMNS), *((*row, "Español\ttraducción") for row in COLUMNS[4:8])]
 )
 def test_a_column_of_languages_is_one(
     row: tuple[dict[str, str], str, tuple[str, str], set[str], str], tmp_path: Path

@@ -1,3 +1,5 @@
+from functools import cache
+
 import keras
 import numpy as np
 import pytest
@@ -72,6 +74,12 @@ TF_IN_ACTION = {
 }
 
 
+@cache
+def shared_network(**options: object) -> Seq2Seq:
+    """A network that tests only read."""
+    return network(**options)
+
+
 def network(joint: bool = True, **options: object) -> Seq2Seq:
     keras.utils.set_random_seed(3)
     config = tiny_config(**{"embedding": 6, **options})
@@ -80,7 +88,7 @@ def network(joint: bool = True, **options: object) -> Seq2Seq:
 
 @pytest.mark.parametrize("options", KINDS)
 def test_teacher_forcing_gives_what_the_steps_give_one_by_one(options: dict) -> None:
-    model = network(**options)
+    model = shared_network(**options)
     forced = np.asarray(keras.ops.log_softmax(model(SOURCE, PREVIOUS)))  # (T, B, V)
     state = model.encode(SOURCE)
     for position in range(PREVIOUS.shape[1]):
@@ -98,7 +106,7 @@ def test_teacher_forcing_gives_what_the_steps_give_one_by_one(options: dict) -> 
 
 @pytest.mark.parametrize("options", KINDS)
 def test_a_sentence_gives_the_same_alone_and_padded_beside_a_longer_one(options: dict) -> None:
-    model = network(**options)
+    model = shared_network(**options)
     together, alone = model.encode(SOURCE), model.encode(SOURCE[1:, :2])
     for name in together.keys() & {"hidden_0", "memory"}:
         beside, by_itself = np.asarray(together[name])[1], np.asarray(alone[name])[0]
@@ -111,7 +119,7 @@ def test_a_sentence_gives_the_same_alone_and_padded_beside_a_longer_one(options:
 
 
 def test_padding_and_start_of_sentence_are_never_a_next_token() -> None:
-    model = network()
+    model = shared_network()
     step = model.step(np.array([2, 2]), model.encode(SOURCE))
     assert (np.asarray(step.log_probabilities)[:, [0, 2]] < -1e8).all()
     np.testing.assert_allclose(np.exp(np.asarray(step.log_probabilities)).sum(axis=1), 1, atol=1e-5)
@@ -211,6 +219,6 @@ def test_pictures_have_no_embeddings_to_attend_to() -> None:
 
 @pytest.mark.parametrize("options", KINDS)
 def test_names_of_weights_do_not_depend_on_what_was_made_before(options: dict) -> None:
-    names = [weight.path for weight in network(**options).weights]
+    names = [weight.path for weight in shared_network(**options).weights]
     assert names == [weight.path for weight in network(**options).weights]
     assert len(set(names)) == len(names)

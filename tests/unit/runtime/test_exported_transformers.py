@@ -60,8 +60,7 @@ def test_ctranslate2_gives_every_token_the_probability_that_nmt_gives_it(
 
 
 @pytest.mark.parametrize(
-    ("network", "reason"),
-    [({}, "recurrent"), ({"architecture": "transformer", "fixed_norm": True}, "fixed-norm")],
+    ("network", "reason"), [({}, "recurrent"), ({"architecture": "transformer", "fixed_norm": True}, "fixed-norm")]
 )
 def test_what_another_program_lacks_is_refused_with_the_reason(
     untrained_model: Path, tmp_path: Path, network: dict[str, object], reason: str

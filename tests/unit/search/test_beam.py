@@ -1,4 +1,4 @@
-"""Tests of beam: ."""
+"""Search against brute force: what a beam finds, and what its scores are made of."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from nmt_cli.search.beam import BeamSearch, CoveragePenalty, LengthPenalty, Rank
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import limit_lengths
 from support.properties import examples
-from support.tables import END, TableModel, every_ended_sequence, looked_at, sources
+from support.tables import END, TableModel, every_ended_sequence, looked_at, outline, sources
 
 
 @examples(40)
@@ -56,10 +56,7 @@ def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(seeds: lis
     model, config = TableModel(vocabulary=6), SearchOptions(beam_size=beam, n_best=min(2, beam), max_length=8)
     together = BeamSearch(model, sources(*seeds), config).run()
     for seed, hypotheses in zip(seeds, together, strict=True):
-        alone = BeamSearch(model, sources(seed), config).run()[0]
-        assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == [
-            (hypothesis.tokens, hypothesis.score) for hypothesis in alone
-        ]
+        assert outline(hypotheses) == outline(BeamSearch(model, sources(seed), config).run()[0])
 
 
 @examples(40)
@@ -106,22 +103,16 @@ def test_a_beam_has_scores_all_the_same(seed: int, beam: int) -> None:
     (with_scores,), (without_scores,) = (
         BeamSearch(model, sources(seed), replace(config, scored=scored)).run() for scored in (True, False)
     )
-    assert [(hypothesis.tokens, hypothesis.score) for hypothesis in with_scores] == [
-        (hypothesis.tokens, hypothesis.score) for hypothesis in without_scores
-    ]
+    assert outline(with_scores) == outline(without_scores)
 
 
 @examples(30)
 @given(seed=st.integers(0, 10_000))
 def test_hypotheses_come_best_first_and_differ(seed: int) -> None:
-    hypotheses = BeamSearch(
-        TableModel(vocabulary=6), sources(seed), SearchOptions(beam_size=6, n_best=6, max_length=8)
-    ).run()[0]
-    assert len(hypotheses) == 6
-    assert [hypothesis.score for hypothesis in hypotheses] == sorted(
-        (hypothesis.score for hypothesis in hypotheses), reverse=True
-    )
-    assert len({hypothesis.tokens for hypothesis in hypotheses}) == 6
+    config = SearchOptions(beam_size=6, n_best=6, max_length=8)
+    found = outline(BeamSearch(TableModel(vocabulary=6), sources(seed), config).run()[0])
+    assert found == sorted(found, key=lambda result: result[1], reverse=True)
+    assert len(found) == len({tokens for tokens, _ in found}) == 6
 
 
 class NeverEnds(TableModel):
@@ -142,30 +133,21 @@ def test_limits_follow_from_a_sentences_own_length() -> None:
     assert limit_lengths(ids, SearchOptions(max_length=15)).tolist() == [15, 11]
 
 
-def test_the_length_penalty_is_that_of_wu_et_al() -> None:
+def test_penalties_are_those_of_wu_et_al_or_an_average() -> None:
     # ((5 + 7) / 6)^0.6 = 2^0.6
     assert float(LengthPenalty(0.6, averages=False)(7)) == pytest.approx(1.515716566510398)
     assert float(LengthPenalty(0.0, averages=False)(7)) == 1.0
-
-
-def test_the_average_divides_by_the_number_of_tokens() -> None:
-    assert float(LengthPenalty(1.0)(7)) == 7.0
-    assert float(LengthPenalty(0.5)(16)) == 4.0
-
-
-def test_coverage_is_that_of_wu_et_al() -> None:
+    assert (float(LengthPenalty(1.0)(7)), float(LengthPenalty(0.5)(16))) == (7.0, 4.0)
     # 0.2 * (log 0.5 + log 1 + log 0.25); the second got more than its share, the last is padding
     looked, true = np.array([[0.5, 1.7, 0.25, 0.0]]), np.array([[True, True, True, False]])
     assert CoveragePenalty(0.2)(looked, true) == pytest.approx([0.2 * (-0.6931471805599453 - 1.3862943611198906)])
 
 
-def test_a_position_never_looked_at_costs_much_and_not_everything() -> None:
-    cost = CoveragePenalty(1.0)(np.array([[1.0, 0.0]]), np.array([[True, True]]))
+def test_a_position_never_looked_at_costs_much_but_nothing_where_there_is_no_attention() -> None:
+    both = np.array([[True, True]])
+    cost = CoveragePenalty(1.0)(np.array([[1.0, 0.0]]), both)
     assert np.isfinite(cost) and cost < -10
-
-
-def test_a_network_without_attention_pays_nothing() -> None:
-    assert CoveragePenalty(1.0)(np.zeros((1, 2)), np.array([[True, True]])) == 0
+    assert CoveragePenalty(1.0)(np.zeros((1, 2)), both) == 0
 
 
 @examples(60)
@@ -208,10 +190,7 @@ def test_with_coverage_neighbours_and_their_padding_change_no_digit(seeds: list[
     config = SearchOptions(beam_size=3, n_best=2, max_length=8, coverage_penalty=0.4)
     alone = [BeamSearch(model, sources(seed), config).run()[0] for seed in seeds]
     together = BeamSearch(model, np.pad(sources(*seeds), ((0, 0), (0, widths))), config).run()
-    for hypotheses, others in zip(alone, together, strict=True):
-        assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == [
-            (hypothesis.tokens, hypothesis.score) for hypothesis in others
-        ]
+    assert [*map(outline, alone)] == [*map(outline, together)]
 
 
 def test_coverage_prefers_the_hypothesis_that_looked_everywhere() -> None:
@@ -224,16 +203,10 @@ def test_coverage_prefers_the_hypothesis_that_looked_everywhere() -> None:
 
 
 def test_a_hypothesis_cut_at_the_limit_is_ranked_in_the_same_way() -> None:
-    class NeverEnds(TableModel):
-        def distribution(self, table: int, prefix: int) -> np.ndarray:
-            return np.where(self.tokens == END, -1e9, super().distribution(table, prefix))
-
     model = NeverEnds(vocabulary=4, attention=0.5)
     config = SearchOptions(beam_size=4, n_best=4, max_length=3, coverage_penalty=2.0, length_penalty=0.0)
     hypotheses = BeamSearch(model, sources(1), config).run()[0]
     for hypothesis in hypotheses:
         covered = np.log(np.clip(looked_at(model, hypothesis.tokens), 1e-6, 1)).sum()
         assert hypothesis.score == pytest.approx(hypothesis.log_probability + 2.0 * covered)
-    assert [hypothesis.score for hypothesis in hypotheses] == sorted(
-        (hypothesis.score for hypothesis in hypotheses), reverse=True
-    )
+    assert outline(hypotheses) == sorted(outline(hypotheses), key=lambda result: result[1], reverse=True)

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from nmt_cli.search.constraints import (
 )
 from nmt_cli.search.step_model import SearchResult
 from support.properties import examples
-from support.tables import END, FedTable, TableModel, every_ended_sequence, sources
+from support.tables import END, FedTable, TableModel, every_ended_sequence, outline, sources
 
 
 def repeats(tokens: tuple[int, ...], size: int) -> bool:
@@ -134,10 +135,7 @@ def test_constrained_results_do_not_depend_on_neighbours(seeds: list[int], size:
     guide = Guide.from_config(config, prefix=[5, 5])
     together = BeamSearch(model, sources(*seeds), config, guide=guide).run()
     for seed, hypotheses in zip(seeds, together, strict=True):
-        alone = BeamSearch(model, sources(seed), config, guide=guide).run()[0]
-        assert [(hypothesis.tokens, hypothesis.score) for hypothesis in hypotheses] == [
-            (hypothesis.tokens, hypothesis.score) for hypothesis in alone
-        ]
+        assert outline(hypotheses) == outline(BeamSearch(model, sources(seed), config, guide=guide).run()[0])
 
 
 def test_every_token_but_the_end_used_up_ends_the_sentence() -> None:
@@ -277,22 +275,19 @@ def shares(config: SamplingOptions, probabilities: np.ndarray = PROBABILITIES) -
     return [counts[column] / len(GRID) for column in range(len(probabilities))]
 
 
-def test_tokens_are_drawn_as_often_as_they_are_likely() -> None:
-    assert shares(SamplingOptions(sample=True)) == pytest.approx(PROBABILITIES, abs=1e-4)
-
-
-def test_temperature_is_the_divisor_of_log_probabilities() -> None:
-    squared = PROBABILITIES**2 / (PROBABILITIES**2).sum()  # temperature 1/2
-    assert shares(SamplingOptions(sample=True, temperature=0.5)) == pytest.approx(squared, abs=1e-4)
-
-
-def test_top_k_draws_from_the_likeliest() -> None:
-    assert shares(SamplingOptions(sample=True, top_k=2)) == pytest.approx([0.625, 0.375, 0, 0], abs=1e-4)
-
-
-def test_top_k_counts_what_is_allowed() -> None:
-    barred = np.array([0.0, 0.6, 0.3, 0.1])
-    assert shares(SamplingOptions(sample=True, top_k=2), barred) == pytest.approx([0, 2 / 3, 1 / 3, 0], abs=1e-4)
+@pytest.mark.parametrize(
+    ("options", "probabilities", "drawn"),
+    [
+        ({}, PROBABILITIES, PROBABILITIES),  # as often as they are likely
+        ({"temperature": 0.5}, PROBABILITIES, PROBABILITIES**2 / (PROBABILITIES**2).sum()),  # divides log-probabilities
+        ({"top_k": 2}, PROBABILITIES, [0.625, 0.375, 0, 0]),
+        ({"top_k": 2}, np.array([0.0, 0.6, 0.3, 0.1]), [0, 2 / 3, 1 / 3, 0]),  # of what is allowed
+    ],
+)
+def test_tokens_are_drawn_as_likely_as_the_options_make_them(
+    options: dict[str, Any], probabilities: np.ndarray, drawn: np.ndarray
+) -> None:
+    assert shares(SamplingOptions(sample=True, **options), probabilities) == pytest.approx(drawn, abs=1e-4)
 
 
 @pytest.mark.parametrize(("top_p", "kept"), [(0.4, 1), (0.5, 1), (0.51, 2), (0.79, 2), (0.94, 3), (1.0, 4)])

@@ -194,11 +194,7 @@ def test_two_neighbours_are_mixed_as_computed_by_hand() -> None:
     assert distribution[0] == pytest.approx([1 / (1 + of_far), of_far / (1 + of_far)], abs=1e-4)
     # The network gives 0.6 to token 5 and 0.3 to token 4, and does not name token 7.
     tokens, values = mix(np.array([[5, 4]]), np.log([[0.6, 0.3]]), datastore.tokens, shares[:, None], distribution)
-    expected = {
-        4: (1 - share) * 0.3 + share / (1 + of_far),
-        5: (1 - share) * 0.6,
-        7: share * of_far / (1 + of_far),
-    }
+    expected = {4: (1 - share) * 0.3 + share / (1 + of_far), 5: (1 - share) * 0.6, 7: share * of_far / (1 + of_far)}
     best = sorted(expected, key=lambda token: -expected[token])[:2]
     assert tokens.tolist() == [best]
     assert np.exp(values[0]) == pytest.approx([expected[token] for token in best], abs=1e-4)
@@ -206,12 +202,7 @@ def test_two_neighbours_are_mixed_as_computed_by_hand() -> None:
 
 def test_a_token_is_nearer_behind_the_token_that_it_continues() -> None:
     vectors = np.array([[1.0, 0.0], [0.8, 0.6]])  # a squared distance of 0.4
-    for begins, written, distance in (
-        (False, 7, CONTINUED * 0.4),
-        (True, 7, 0.4),
-        (False, 4, 0.4),
-        (False, 2, 0.4),
-    ):
+    for begins, written, distance in ((False, 7, CONTINUED * 0.4), (True, 7, 0.4), (False, 4, 0.4), (False, 2, 0.4)):
         word = make_word(vectors, 7, 8)._replace(begins=np.array([True, begins]))
         both = make_datastore(word)
         only = both._replace(vectors=both.vectors[[1, 1]], continued=both.continued[[1, 1]])

@@ -143,7 +143,7 @@ GROUP = r"\(\?(?:[:=!]|<[=!])"  # syntax of regular expressions
 SPELLED = 3  # distinct marks of a kind, beside each other, are a set of them
 APART = {"text/characters.py", "rewriting/characters.py"}  # the latter says which mark may stand for which
 OTHERWISE = {
-    ("evaluation/metrics/overlap.py", "|split:.!?"),  # a signature, by which scores are compared
+    ("evaluation/metrics/overlap.py", "|split:.!?")  # a signature, by which scores are compared
 }
 
 

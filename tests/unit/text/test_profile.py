@@ -44,33 +44,20 @@ def source_of(pairs: list[tuple[str, str]]) -> TextProfile:
     return source
 
 
-def test_words_are_counted_in_any_case() -> None:
+def test_words_are_counted_in_any_case_and_compounds_by_their_rarest_part() -> None:
     source = source_of(PAIRS)
-    words = ("ann", "ANN", "May", "may", "rained", "zebra", "")
-    assert [source.count_word(word) for word in words] == [1, 1, 4, 4, 1, 0, 0]
+    counts = {"ann": 1, "ANN": 1, "May": 4, "may": 4, "rained": 1, "zebra": 0, "": 0, "May-go": 1, "Rome's": 0}
+    assert {word: source.count_word(word) for word in counts} == counts
     assert dict(source.find_word("MAY").forms) == {"may": 3, "May": 1}
+    target = profile_of([("Yes.", "はい。"), ("No.", "いいえ。")]).target  # without spaces by their rarest character
+    assert [target.count_word(word) for word in ("はい", "いい", "猫")] == [1, 3, 0]
 
 
 def test_the_usual_case_of_a_word_is_that_within_sentences() -> None:
     source = source_of(PAIRS)
-    usual = {word: source.find_usual_case(word) for word in ("ROME", "tv", "i", "MAY", "go")}
-    assert usual == {"ROME": "Rome", "tv": "TV", "i": "I", "MAY": "may", "go": "go"}
-
-
-def test_a_word_that_only_begins_sentences_has_no_usual_case() -> None:
-    source = source_of(PAIRS)
-    assert source.find_usual_case("thanks") is source.find_usual_case("IT") is None
-    assert source.count_word("thanks") == source.count_word("it") == 1
-
-
-def test_a_compound_is_as_frequent_as_its_rarest_part() -> None:
-    source = source_of(PAIRS)
-    assert source.count_word("May-go") == 1 and source.count_word("Rome's") == 0
-
-
-def test_without_spaces_a_word_is_as_frequent_as_its_rarest_character() -> None:
-    target = profile_of([("Yes.", "はい。"), ("No.", "いいえ。")]).target
-    assert target.count_word("はい") == 1 and target.count_word("いい") == 3 and target.count_word("猫") == 0
+    usual = {"ROME": "Rome", "tv": "TV", "i": "I", "MAY": "may", "go": "go", "thanks": None, "IT": None}
+    assert {word: source.find_usual_case(word) for word in usual} == usual
+    assert source.count_word("thanks") == source.count_word("it") == 1  # which only begin sentences
 
 
 def test_characters_marks_and_lengths_are_those_of_the_text() -> None:
@@ -120,9 +107,10 @@ def test_length_ratios_are_those_of_sources_of_a_similar_length() -> None:
     assert long.mean == 1
 
 
-def test_the_sources_of_captions_have_no_profile() -> None:
-    profile = CorpusProfile.parse(build_caption_profile(["A dog."]).encode())
-    assert profile.source is None and profile.target.count_word("dog") == 1 and profile.find_ratio(5) is None
+def test_the_sources_of_captions_have_no_profile_also_of_merged_ones() -> None:
+    content = build_caption_profile(["A dog."]).encode()
+    for profile in (CorpusProfile.parse(content), CorpusProfile.parse(merge_profiles(content, content).encode())):
+        assert profile.source is None and profile.target.count_word("dog") == 1 and profile.find_ratio(5) is None
 
 
 def test_rare_words_make_room_and_this_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,27 +132,15 @@ def test_what_is_no_profile_is_refused(content: str) -> None:
 def test_merged_profiles_count_what_the_richer_text_has(
     earlier: list[tuple[str, str]], later: list[tuple[str, str]]
 ) -> None:
-    merged = CorpusProfile.parse(
-        merge_profiles(build_profile(earlier).encode(), build_profile(later).encode()).encode()
-    )
+    contents = [build_profile(pairs).encode() for pairs in (earlier, later)]
+    assert [merge_profiles(content, content).encode() for content in contents] == contents  # no more was read
+    merged = CorpusProfile.parse(merge_profiles(*contents).encode())
     first, second = profile_of(earlier), profile_of(later)
     for side in ("source", "target"):
         united, old, new = (getattr(profile, side) for profile in (merged, first, second))
         assert united.texts == max(old.texts, new.texts)
         for word in ("dog", "Tom", *(word for pair in (*earlier, *later) for word in "".join(pair).split())):
             assert united.count_word(word) == max(old.count_word(word), new.count_word(word))
-
-
-@given(st.lists(st.sampled_from(PAIRS)))
-def test_who_goes_on_with_the_same_text_has_read_no_more(pairs: list[tuple[str, str]]) -> None:
-    content = build_profile(pairs)
-    assert merge_profiles(content.encode(), content.encode()) == content
-
-
-def test_a_caption_model_merges_the_target_alone() -> None:
-    content = build_caption_profile(["A dog."]).encode()
-    merged = CorpusProfile.parse(merge_profiles(content, content).encode())
-    assert merged.source is None and merged.target.count_word("dog") == 1
 
 
 def test_rare_words_with_a_capital_are_listed_as_their_forms_say() -> None:

@@ -15,14 +15,7 @@ import pytest
 from nmt_cli.errors import DamagedError
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
-from nmt_cli.training.checkpoints import (
-    Checkpoints,
-    load_weights,
-    read_arrays,
-    read_facts,
-    save_weights,
-    write_arrays,
-)
+from nmt_cli.training.checkpoints import Checkpoints, load_weights, read_arrays, read_facts, save_weights, write_arrays
 from nmt_cli.training.options import KeptMetric
 from nmt_cli.training.watcher import EpochRecord, Validation
 

@@ -10,9 +10,7 @@ from nmt_cli.training.loop import Diverged, LossMonitor, Meter
 from nmt_cli.training.watcher import REPORTS, Watcher, Watchers
 
 
-def test_speed_counts_neither_the_first_step_nor_what_follows_the_last(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_speed_counts_neither_the_first_step_nor_what_follows_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = iter([100.0, 110.0, 111.0, 112.0, 150.0])  # begun, three steps, after validation
     monkeypatch.setattr(module.time, "perf_counter", lambda: next(moments))
     meter = Meter(started=module.time.perf_counter())
@@ -25,9 +23,7 @@ def test_speed_counts_neither_the_first_step_nor_what_follows_the_last(
     assert meter.seconds == 50.0
 
 
-def test_a_resumed_epoch_counts_earlier_tokens_and_time_but_not_its_speed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_resumed_epoch_counts_earlier_tokens_and_time_but_not_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     moments = iter([0.0, 5.0, 7.0, 100.0, 101.0, 103.0])
     monkeypatch.setattr(module.time, "perf_counter", lambda: next(moments))
     killed = Meter(started=module.time.perf_counter())

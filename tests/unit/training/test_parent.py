@@ -160,9 +160,7 @@ def test_the_rows_of_shared_pieces_are_the_parents_on_each_side(
             np.testing.assert_array_equal(arrays[name][piece_id], rows[place])
 
 
-def test_a_joint_vocabulary_takes_from_the_target_what_is_written(
-    small_target: PreparedCorpus,
-) -> None:
+def test_a_joint_vocabulary_takes_from_the_target_what_is_written(small_target: PreparedCorpus) -> None:
     tokenizer, written = small_target.source_tokenizer, small_target.target_tokenizer.vocabulary_size
     size = tokenizer.vocabulary_size
     tables = [VocabularyRows(PieceMatcher(tokenizer), np.full((size, 2), value, np.float32)) for value in (1.0, 2.0)]

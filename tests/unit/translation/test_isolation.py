@@ -36,9 +36,7 @@ def fail_on_secrets(text: str) -> str:
 
 
 @examples(100)
-@given(
-    st.lists(st.lists(st.sampled_from(("a man", "a dog", f"a {SECRET}")), min_size=1, max_size=5), max_size=9),
-)
+@given(st.lists(st.lists(st.sampled_from(("a man", "a dog", f"a {SECRET}")), min_size=1, max_size=5), max_size=9))
 def test_only_the_rows_at_fault_are_replaced(groups: list[list[str]]) -> None:
     lines = [line for group in groups for line in group]
     numbers = iter(range(len(lines)))

@@ -15,7 +15,7 @@ from nmt_cli.evaluation.report import Report, score_material
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.visuals import canvas
 from nmt_cli.visuals.canvas import BASE, choose_fonts, list_candidates
-from nmt_cli.visuals.html import PageSentence, encode_data, render_page
+from nmt_cli.visuals.html import PageSentence, render_page
 from nmt_cli.visuals.labels import LabelledAttention
 from nmt_cli.visuals.page import escape_cell, render_html, render_markdown, write_report
 from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
@@ -105,7 +105,7 @@ def make_sentence(text: str, attention: np.ndarray) -> PageSentence:
     return PageSentence(view, view)
 
 
-@pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--", "a & b", "@SCRIPT@ @DATA@", "\u2028"])
+@pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "a & b'\" <!--", "@SCRIPT@ @DATA@", "\u2028"])
 def test_no_text_can_leave_the_data(text: str) -> None:
     page = render_page([make_sentence(text, np.ones((1, 1)))])
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
@@ -119,19 +119,11 @@ def test_a_page_names_no_address() -> None:
     assert not re.search(r"(?:https?:)?//[a-z]", re.sub(r"^\s*//.*$", "", page, flags=re.MULTILINE))
 
 
-def test_data_are_json_whatever_is_in_them() -> None:
-    value = {"a": "<&>\u2029'\""}
-    assert json.loads(encode_data(value)) == value
-
-
 @pytest.mark.parametrize(("shape", "expected"), [((1, 1), (1, 1)), ((2, 3, 1, 1), (2, 3))])
 def test_attention_always_has_layers_and_heads_on_the_page(shape: tuple[int, ...], expected: tuple[int, int]) -> None:
     data = json.loads(render_page([make_sentence("a", np.ones(shape))]).split('id="data">')[1].split("</script>")[0])
     attention = np.array(data["sentences"][0]["words"]["attention"])
     assert attention.shape == (*expected, 1, 1)
-
-
-""""""
 
 
 def test_the_base_font_is_enough_for_european_arabic_and_hebrew_text() -> None:

@@ -23,29 +23,16 @@ OTHERS = [line.replace("sieht den", "den") if n % 2 else line.replace("um", "an"
 PAIRED = [[line] for line in REFERENCES]
 
 
-def sacrebleu(tmp_path: Path, *options: str) -> dict[str, object]:
-    for name, lines in (("h", HYPOTHESES), ("r", REFERENCES)):
-        (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    command = [sys.executable, "-m", "sacrebleu", str(tmp_path / "r"), "-i", str(tmp_path / "h"), "-w", "13", *options]
-    return json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
-
-
-def test_the_default_bleu_is_that_of_the_command_to_the_last_digit(tmp_path: Path) -> None:
-    reported = sacrebleu(tmp_path)
-    ours = METRICS["bleu"](HYPOTHESES, PAIRED)
-    assert round(ours.value, 13) == reported["score"]
-    assert ours.signature == reported["signature"]
-    assert METRICS["bleu4"](HYPOTHESES, PAIRED).value == ours.value
-
-
 @pytest.mark.parametrize(
     ("ours", "theirs"), [("floor:0.2", ["floor", "-sv", "0.2"]), ("add-k:1", ["add-k", "-sv", "1"])]
 )
 def test_smoothing_is_that_of_the_command(tmp_path: Path, ours: str, theirs: list[str]) -> None:
-    reported = sacrebleu(tmp_path, "-s", *theirs)
-    assert METRICS["bleu"](HYPOTHESES, PAIRED, ScoreOptions(smooth=ours)).value == pytest.approx(
-        reported["score"], abs=1e-9
-    )
+    for name, lines in (("h", HYPOTHESES), ("r", REFERENCES)):
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    command = [sys.executable, "-m", "sacrebleu", str(tmp_path / "r"), "-i", str(tmp_path / "h"), "-w", "13"]
+    done = subprocess.run([*command, "-s", *theirs], capture_output=True, check=True, text=True)
+    value = METRICS["bleu"](HYPOTHESES, PAIRED, ScoreOptions(smooth=ours)).value
+    assert value == pytest.approx(json.loads(done.stdout)["score"], abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,6 @@ from nmt_cli.evaluation.analysis.profile import (
 from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.score import Material
 
-""""""
-
-
 TRAINING = TrainingSources.from_sources(["the dog runs", "the cat"] * 3 + ["Where is Tom?"])
 
 

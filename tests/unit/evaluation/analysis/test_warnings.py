@@ -97,10 +97,8 @@ def test_lower_case_on_one_side_is_told() -> None:
 
 
 def test_blanks_before_marks_are_right_where_tokens_are_counted() -> None:
-    assert (
-        list_warnings(["bleu"], ["Das ist so ."] * 100, [["Das war so ."]] * 100, ScoreOptions(bleu_tokenizer="none"))
-        == []
-    )
+    options = ScoreOptions(bleu_tokenizer="none")
+    assert list_warnings(["bleu"], ["Das ist so ."] * 100, [["Das war so ."]] * 100, options) == []
 
 
 def test_sources_are_compared_in_their_normal_form() -> None:

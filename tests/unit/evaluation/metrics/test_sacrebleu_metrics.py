@@ -44,21 +44,19 @@ def program(folder: Path, references: int, *options: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("references", [1, 2])
 def test_bleu_and_chrf_equal_the_sacrebleu_program_to_the_last_digit(tmp_path: Path, references: int) -> None:
-    reported = program(tmp_path, references, "-m", "bleu", "chrf")
-    first_references = [alternatives[:references] for alternatives in REFERENCES]
-    for metric, name in (("bleu", "BLEU"), ("bleu4", "BLEU"), ("chrf", "chrF2")):
-        score = METRICS[metric](HYPOTHESES, first_references)
-        assert round(score.value, 12) == reported[name]["score"]
-        assert score.signature == reported[name]["signature"]
+    assert_equal(tmp_path, references, ScoreOptions())
 
 
 @pytest.mark.parametrize("tokenizer", ["none", "intl", "zh", "char"])
 def test_in_lower_case_and_with_other_words_they_are_too(tmp_path: Path, tokenizer: str) -> None:
-    options = ["-m", "bleu", "chrf", "--tokenize", tokenizer, "--lowercase", "--chrf-lowercase"]
-    reported = program(tmp_path, 1, *options)
-    config = ScoreOptions(lowercase=True, bleu_tokenizer=tokenizer)
-    for metric, name in (("bleu", "BLEU"), ("chrf", "chrF2")):
-        score = METRICS[metric](HYPOTHESES, [alternatives[:1] for alternatives in REFERENCES], config)
+    options = ["--tokenize", tokenizer, "--lowercase", "--chrf-lowercase"]
+    assert_equal(tmp_path, 1, ScoreOptions(lowercase=True, bleu_tokenizer=tokenizer), *options)
+
+
+def assert_equal(folder: Path, references: int, config: ScoreOptions, *options: str) -> None:
+    reported = program(folder, references, "-m", "bleu", "chrf", *options)
+    for metric, name in (("bleu", "BLEU"), ("bleu4", "BLEU"), ("chrf", "chrF2")):
+        score = METRICS[metric](HYPOTHESES, [alternatives[:references] for alternatives in REFERENCES], config)
         assert round(score.value, 12) == reported[name]["score"]
         assert score.signature == reported[name]["signature"]
 

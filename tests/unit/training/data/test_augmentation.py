@@ -40,11 +40,7 @@ from support.models import prepare_toy, toy_pairs
 VARIED = TrainOptions(batch=32, careless=0.5, placeholders=0.0)
 
 
-EVERYTHING = TrainOptions(
-    batch=8,
-    careless=0.5,
-    placeholders=0.5,
-)
+EVERYTHING = TrainOptions(batch=8, careless=0.5, placeholders=0.5)
 OFF = TrainOptions(batch=8, careless=0.0, placeholders=0.0)
 
 
@@ -91,13 +87,7 @@ def test_batches_of_tokens_hold_about_as_many(real: PreparedCorpus) -> None:
     assert sum(len(batch.source) for batch in epoch) == len(real.read_pairs("train"))
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"batch": 32},
-        {"batch_tokens": 600},
-    ],
-)
+@pytest.mark.parametrize("options", [{"batch": 32}, {"batch_tokens": 600}])
 def test_little_is_padding_although_what_varies_has_other_lengths(
     real: PreparedCorpus, options: dict[str, Any]
 ) -> None:
@@ -142,9 +132,7 @@ def count_work(batches: TrainingBatches, monkeypatch: pytest.MonkeyPatch) -> tup
 
 
 @pytest.mark.parametrize(
-    "config",
-    [EVERYTHING, TrainOptions(batch=8), replace(OFF, careless=1.0)],
-    ids=["everything", "default", "careless"],
+    "config", [EVERYTHING, TrainOptions(batch=8), replace(OFF, careless=1.0)], ids=["everything", "default", "careless"]
 )
 def test_a_group_is_decoded_and_encoded_once(
     corpus: PreparedCorpus, config: TrainOptions, monkeypatch: pytest.MonkeyPatch

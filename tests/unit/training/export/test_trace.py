@@ -43,9 +43,7 @@ def test_keras_and_onnx_find_the_same_hypotheses(engines: tuple[KerasEngine, Onn
             np.testing.assert_allclose(other.attention, result.attention, atol=1e-4)
 
 
-def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(
-    engines: tuple[KerasEngine, OnnxEngine],
-) -> None:
+def test_a_result_does_not_depend_on_the_other_sentences_of_its_batch(engines: tuple[KerasEngine, OnnxEngine]) -> None:
     config = SearchOptions(beam_size=3, max_length=12)
     together = BeamSearch(engines[1], SOURCE, config).run()
     alone = BeamSearch(engines[1], SOURCE[1:2, :2], config).run()
@@ -75,10 +73,7 @@ def test_the_decoder_mixes_the_readout_of_the_memory_unless_that_is_wider(
 @pytest.mark.parametrize("kind", sample([{}, {"cell": "lstm", "layers": 2, "attention": "general"}], 0), ids=str)
 def test_pictures_have_the_same_captions_in_both(kind: dict[str, object], tmp_path: Path) -> None:
     keras.utils.set_random_seed(5)
-    network = Seq2Seq(
-        tiny_config(**kind),
-        Vocabularies(source=0, target=20, joint=False, features=3),
-    )
+    network = Seq2Seq(tiny_config(**kind), Vocabularies(source=0, target=20, joint=False, features=3))
     for variable in network.trainable_variables:
         variable.assign(np.asarray(variable.value) * 3)
     export(network, tmp_path)

@@ -29,8 +29,7 @@ def remember(*pairs: tuple[str, str], language: str = "deu") -> TranslationMemor
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["The caf\u00e9 is  closed.", "The cafe\u0301 is closed.", " The caf\u00e9\u00a0is clo\u00adsed.\u200e"],
+    "text", ["The caf\u00e9 is  closed.", "The cafe\u0301 is closed.", " The caf\u00e9\u00a0is clo\u00adsed.\u200e"]
 )
 def test_a_text_is_found_whatever_its_form_blanks_and_invisible_marks(text: str) -> None:
     memory = remember(("The café is closed.", "Das Café ist zu."))

@@ -13,11 +13,7 @@ from nmt_cli.translation.placement.traced_text import TracedText
 
 
 def trace(
-    source: str,
-    target: str,
-    links: Sequence[int | None],
-    attracted: Sequence[int] = (),
-    weights: Sequence[float] = (),
+    source: str, target: str, links: Sequence[int | None], attracted: Sequence[int] = (), weights: Sequence[float] = ()
 ) -> TracedText:
     """A translation of which word t comes from source word `links[t]`; each mark of it is a word."""
     ranges = [find_word_ranges(text) for text in (source, target)]

@@ -248,8 +248,7 @@ def item(text: str, *, before: bool, after: bool, markup: bool = True) -> Placed
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "text"),
-    [(True, True, " ☺ "), (True, False, " ☺"), (False, True, "☺ "), (False, False, "☺ ")],
+    ("before", "after", "text"), [(True, True, " ☺ "), (True, False, " ☺"), (False, True, "☺ "), (False, False, "☺ ")]
 )
 def test_blanks_are_those_of_the_source_and_words_never_meet(before: bool, after: bool, text: str) -> None:
     joined = join_items(unit("geh", blank=False), [item("☺", before=before, after=after)], unit("jetzt", blank=True))
@@ -335,12 +334,7 @@ def test_a_placeholder_beyond_what_was_read_counts_as_at_the_end() -> None:
 
 def test_units_get_the_text_of_their_spans_and_lose_other_placeholders() -> None:
     masked = mask("go {x} now", find_spans("go {x} now"))
-    units = [
-        slot("geh", 0, blank=False),
-        slot("⟦7⟧", 2),
-        slot("⟦0⟧", 1),
-        slot(".", 3, blank=False),
-    ]
+    units = [slot("geh", 0, blank=False), slot("⟦7⟧", 2), slot("⟦0⟧", 1), slot(".", 3, blank=False)]
     named = list(name_units(units, {0: 2}, masked, [1]))
     assert [named_unit.text for named_unit in named] == ["geh", "{x}", "."]
     assert [named_unit.masked_span for named_unit in named] == [None, 0, None]
