@@ -17,19 +17,26 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.carrying.dates import WEEKDAYS, find_dates
+from nmt_cli.carrying.dates import DATES, WEEKDAYS, find_dates
 from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
 from nmt_cli.carrying.number_values import compare_numbers, find_lost_decades, list_uncertain
-from nmt_cli.carrying.numbers import FULL_TIMES
+from nmt_cli.carrying.numbers import FULL_TIMES, NumberNotation
 from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_places
 from nmt_cli.carrying.prose_marks import EMPHASIS
-from nmt_cli.carrying.spans import NO_CONTEXT, Context, Span, SpanKind, cover_spans
+from nmt_cli.carrying.spans import NO_CONTEXT, Attempt, Context, Span, SpanKind, cover_spans
+from nmt_cli.carrying.syntax import ACCELERATORS, split_choice
+from nmt_cli.languages.rules import find_rules
+from nmt_cli.rewriting.marks import FinalMarks, choose_marks, find_outer_quotes
+from nmt_cli.rewriting.protocol import Written
+from nmt_cli.rewriting.spelling import drop_gender_marks
 from nmt_cli.text.profile import TextProfile
+from nmt_cli.translation.checks.table import check_pair
+from nmt_cli.translation.checks.words import CheckContext
 from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.segmentation.insets import Inset, find_bracketed, find_speech
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, join_segments
-from support.rewriting import model_text
+from support.rewriting import change, model_text
 
 CASES = Path(__file__).parents[1] / "cases"
 READER = LineReader(LineOptions(), copies_placeholders=True)
@@ -153,6 +160,54 @@ def find_uncertain(texts: list[str], languages: Languages) -> list[str]:
     return list(list_uncertain(*texts, languages))
 
 
+def compare_both_ways(texts: list[str], languages: Languages) -> list[str]:
+    """The numbers that either of two texts has and the other lacks."""
+    there, back = compare(texts, languages), compare(texts[::-1], languages[::-1])
+    return [number for difference in (*there, *back) for number in difference]
+
+
+class Swapped:
+    """The marks of numbers of English and German, either way."""
+
+    find_target_decimal = find_target_thousands = {".": ",", ",": "."}.get
+
+
+def convert_number(text: str, languages: Languages) -> str:
+    return NumberNotation(".", ",", Swapped(), target_language=languages[1]).convert(text)
+
+
+def list_lost_dates(texts: list[str], languages: Languages) -> list[str]:
+    return list(DATES.find_lost(Attempt.from_texts(*texts), Context(languages)).missing)
+
+
+def list_failed(texts: list[str], languages: Languages) -> list[str]:
+    return [f"{check.kind}: {check.message}" for check in check_pair(*texts, CheckContext(*languages))]
+
+
+def list_accelerators(text: str, languages: Languages) -> list[int]:
+    return [span.start for span in ACCELERATORS.find(text, NO_CONTEXT)]
+
+
+def list_choices(text: str, languages: Languages) -> list[str]:
+    return [part.text for part in split_choice(text) or () if part.is_text]
+
+
+def read_genders(text: str, languages: Languages) -> str:
+    return drop_gender_marks(text, languages[0])
+
+
+def list_outer_quotes(text: str, languages: Languages) -> list[str]:
+    found = find_outer_quotes(text)
+    return [found.opening, found.closing, *["mark outside"] * found.is_mark_outside] if found else []
+
+
+def write_final_mark(texts: list[str], languages: Languages) -> str:
+    """A translation as it is written behind a source, in a language whose text has commas and colons."""
+    rewrite = FinalMarks(find_rules(languages[1]), choose_marks({",": 9, "、": 1, ":": 2}))
+    changed = change(rewrite, texts[0])
+    return texts[1] if changed is None else rewrite.write(texts[1], changed[1], Written())
+
+
 def list_decades(texts: list[str], languages: Languages) -> list[str]:
     return list(find_lost_decades(*texts, languages))
 
@@ -178,6 +233,15 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "missing numbers": list_missing,
     "uncertain numbers": find_uncertain,
     "lost decades": list_decades,
+    "same numbers": compare_both_ways,
+    "notation": convert_number,
+    "lost dates": list_lost_dates,
+    "failed checks": list_failed,
+    "accelerators": list_accelerators,
+    "choices": list_choices,
+    "gender forms": read_genders,
+    "outer quotes": list_outer_quotes,
+    "final marks": write_final_mark,
 }
 
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.carrying.dates import DATES, Date, find_dates, find_relation, list_phrases, load_calendar
-from nmt_cli.carrying.spans import Attempt, Context
+from nmt_cli.carrying.dates import Date, find_dates, find_relation, list_phrases, load_calendar
 
 
 @pytest.mark.parametrize(
@@ -30,36 +29,6 @@ def test_a_date_is_written_as_the_language_writes_it(language: str, day: str, fu
     assert calendar.write(Date(0, 0, 3, "12", None)) == day
     assert calendar.write(Date(0, 0, 3, "12", "1990")) == full
     assert calendar.write(Date(0, 0, 3, None, "1990")) == month
-
-
-def find_lost(source: str, target: str, *languages: str) -> list[str]:
-    return list(DATES.find_lost(Attempt.from_texts(source, target), Context(languages)).missing)
-
-
-@pytest.mark.parametrize(
-    ("target", "lost"),
-    [
-        ("Er kam am 12. März.", []),
-        ("Er kam am 12. MÄRZ.", []),
-        ("Er kam am 12.3.", []),
-        ("Er kam am 12.", ["March 12"]),
-        ("Der Mann kam am 12.", ["March 12"]),
-        ("Er kam zum March 12.", ["March 12"]),
-    ],
-)
-def test_a_month_is_lost_where_it_is_neither_a_word_nor_a_number(target: str, lost: list[str]) -> None:
-    assert find_lost("He came on March 12.", target, "eng", "deu") == lost
-
-
-def test_a_word_that_begins_as_a_short_name_is_no_month() -> None:
-    assert find_lost("Er kam am 1. Mai.", "He came on the 1st. Maybe.", "deu", "eng") == ["1. Mai"]
-    assert find_lost("Er kam am 1. Juli.", "He came with Julia on 1.", "deu", "eng") == ["1. Juli"]
-
-
-def test_languages_without_names_of_months_lose_none_that_are_numbers() -> None:
-    assert find_lost("He came on March 12.", "彼は3月12日に来た。", "eng", "jpn") == []
-    assert find_lost("He came on March 12.", "彼は来た。", "eng", "jpn") == ["March 12"]
-    assert find_lost("He came on March 12.", "", "eng", "xxx") == []
 
 
 @given(st.integers(1, 12), st.integers(1, 31).map(str), st.one_of(st.none(), st.integers(1000, 2999).map(str)))

@@ -31,31 +31,6 @@ GERMAN = NumberNotation(decimal=".", thousands=",", marks=EnglishToGerman())
 
 
 @pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        ("2.71", "2,71"),
-        ("12,500", "12.500"),
-        ("1,234,567.89", "1.234.567,89"),
-        ("$12,500.50", "$12.500,50"),
-        ("-1.5 °C", "-1,5 °C"),
-        ("1.5-2.5 kg", "1,5-2,5 kg"),
-        ("1.5 g/cm³", "1,5 g/cm³"),
-        ("2.5×10⁸ m/s", "2,5×10⁸ m/s"),
-        ("1.250", "1,250"),  # a point is that of the decimals here
-    ],
-)
-def test_marks_change_as_the_corpus_shows(source: str, target: str) -> None:
-    assert GERMAN.convert(source) == target
-
-
-@pytest.mark.parametrize(
-    "text", ["1984", "10.0.0.1", "2024-01-05", "11:45", "v1.2", "B7-1.5", "1.2.3", "24.12.1990", "3/4", "1,5", "12 500"]
-)
-def test_what_is_no_number_of_the_source_stays(text: str) -> None:
-    assert GERMAN.convert(text) == text
-
-
-@pytest.mark.parametrize(
     ("label", "language"),
     [
         ("version", ""),
@@ -115,30 +90,8 @@ def test_a_key_ignores_marks_and_blanks_but_not_digits_and_units() -> None:
     assert make_number_key("5 kg") != make_number_key("5 km")
 
 
-@pytest.mark.parametrize(
-    ("time", "written"),
-    [
-        ("5 p.m.", "17:00"),
-        ("5 p.m", "17:00"),
-        ("10:30 a.m.", "10:30"),
-        ("12 a.m.", "0:00"),
-        ("12:15 PM", "12:15"),
-        ("6pm", "18:00"),
-        ("(5 p.m.)", "(17:00)"),
-        ("5-6 p.m.", "17:00-18:00"),
-        ("9am-5pm", "9:00-17:00"),
-        ("9:30 p.m. – 1 a.m.", "21:30 – 1:00"),
-        ("9:30 – 5 pm", "9:30 – 17:00"),
-        ("11-12 p.m.", "11:00-12:00"),
-        ("17 p.m.", "17 p.m."),
-        ("13-2 p.m.", "13-2 p.m."),
-        ("0 am", "0 am"),
-        ("5 pages", "5 pages"),
-    ],
-)
-def test_a_time_of_day_is_written_as_the_target_counts_its_hours(time: str, written: str) -> None:
-    assert GERMAN._replace(target_language="deu").convert(time) == written
-    assert GERMAN.convert(time) == time
+def test_hours_stay_where_no_language_counts_them_otherwise() -> None:
+    assert [GERMAN.convert(time) for time in ("5 p.m.", "9am-5pm")] == ["5 p.m.", "9am-5pm"]
 
 
 def test_a_range_begins_in_the_half_of_the_day_of_its_end_or_before() -> None:
@@ -163,42 +116,6 @@ def test_the_full_stop_of_an_abbreviation_may_end_the_sentence() -> None:
 
 def test_languages_without_streets_find_none() -> None:
     assert not any(span.kind is SpanKind.STREET for span in find_spans("12 Baker St. ok", Context(("hi", "ja")), KINDS))
-
-
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        ("She left in 1976.", "Sie ging 1976."),
-        ("It weighs 2.75 kg.", "Es wiegt 2,75 kg."),
-        ("about 12,500 people", "etwa 12.500 Leute"),
-        ("about 12,500 people", "etwa 12 500 Leute"),
-        ("about 12,500 people", "etwa 12500 Leute"),
-        ("They have 7 goats.", "Sie haben sieben Ziegen."),
-        ("a 23-year-old nurse", "eine dreiundzwanzigjährige Pflegerin"),
-        ("He owns 180 books.", "Er besitzt hundertachtzig Bücher."),
-        ("We met sixteen years ago.", "Wir trafen uns vor 16 Jahren."),
-        ("They own eight yachts.", "Sie besitzen 8 Yachten."),
-        ("Come at 4:30.", "Komm um halb fünf."),
-        ("Come at 4:45.", "Komm um Viertel vor fünf."),
-        ("Come at 4:30 p.m.", "Komm um 16.30 Uhr."),
-        ("Come at 6 p.m.", "Komm um 18 Uhr."),
-        ("Come 9 a.m.–5:30 p.m.", "Komm 9:00–17:30 Uhr."),
-        ("on 11/30/2003", "am 30. November 2003"),
-        ("on 11/30/2003", "am 30.11.2003"),
-        ("in the 1960s", "in den sechziger Jahren"),
-        ("in the 1960s", "in den 60er-Jahren"),
-        ("9 million trees", "9.000.000 Bäume"),
-        ("CO₂ is a gas.", "CO2 ist ein Gas."),
-        ("2½ pounds", "2 ½ Pfund"),
-        ("2½ pounds", "2 1/2 Pfund"),
-        ("version 3.11.2", "Version 3.11.2"),
-        ("⟦0⟧ and ⟦1⟧ agree.", "⟦1⟧ und ⟦0⟧ stimmen überein."),
-        ("", ""),
-    ],
-)
-def test_a_number_may_be_written_in_another_way(source: str, target: str) -> None:
-    assert compare_numbers(source, target, "eng", "deu") == Difference()
-    assert compare_numbers(target, source, "deu", "eng") == Difference()
 
 
 def test_rules_of_fractions_spell_no_whole_number() -> None:

@@ -9,9 +9,8 @@ from unit.carrying.test_dialects import CONTEXT
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.prose_marks import EMPHASIS
-from nmt_cli.carrying.spans import COVERS, NO_CONTEXT, Span, SpanKind
+from nmt_cli.carrying.spans import NO_CONTEXT, Span, SpanKind
 from nmt_cli.carrying.syntax import (
-    ACCELERATORS,
     find_placeholders,
     is_block_tag,
     move_to_word,
@@ -33,28 +32,6 @@ def test_every_kind_of_span_is_found_alone_and_in_a_sentence(span: str) -> None:
     assert "".join(span_texts(span)) == span
     assert "".join(span_texts(f"We saw {span}, and left.")) == span
     assert "".join(span_texts(f"({span})")) == span
-
-
-@pytest.mark.parametrize(
-    ("text", "spans"),
-    [
-        ("See https://a.org/b_(c)), or mail x@y.de!", ["https://a.org/b_(c)", "x@y.de"]),
-        ("访问https://a.com谢谢。价格5kg的", ["https://a.com", "5kg"]),
-        ("https://zh.wikipedia.org/wiki/中文。", ["https://zh.wikipedia.org/wiki/中文"]),
-        ('<a title="x > y">z</a>', ['<a title="x > y">', "</a>"]),
-        ("It costs $1.5M or 1.234,56 EUR, 50 % off", ["$1.5M", "1.234,56 EUR", "50 %"]),
-        ("{a}{b} and %s%d", ["{a}{b}", "%s%d"]),
-        ("50% discount, 100 %ige Lösung", ["50%", "100"]),
-        ("⟦3⟧ and ⟦12⟧", ["⟦3⟧"]),
-        ("2½ l or ¾ l of H₂SO₄, not NaOH", ["2½", "¾", "H₂SO₄"]),
-        (f"It is {DATA} here", [DATA]),
-        (f"It is {DATA[1:]}, {'猫' * 300}", []),
-        ("Ruft® and Lex™ sing", ["®", "™"]),
-        ("a great (!) idea (?!) he say [sic]", ["(!)", "(?!)", "[sic]"]),
-    ],
-)
-def test_where_a_span_begins_and_ends(text: str, spans: list[str]) -> None:
-    assert span_texts(text) == spans
 
 
 @pytest.mark.parametrize(
@@ -151,35 +128,6 @@ def test_a_choice_is_split_into_its_syntax_and_its_texts(choice: str, texts: lis
     assert parts is not None
     assert [part.text for part in parts if part.is_text] == texts
     assert "".join(part.text for part in parts) == choice
-
-
-@pytest.mark.parametrize(
-    "text", ["{n}", "{n, plural, one {x}", "{n, plural, }", "{n, number, percent}", "{n, plural, one x}"]
-)
-def test_what_is_no_choice_is_not_split(text: str) -> None:
-    assert split_choice(text) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "sign"),
-    [
-        ("_File", 0),
-        ("Save &as", 5),
-        ("~View", 0),
-        ("(~Zoom)", 1),
-        ("Q&A", None),
-        ("to ~/x", None),
-        ("a _b_ c", None),
-        ("&one &two", None),
-        ("5 & 6", None),
-        (f"{COVERS[0]}_File{COVERS[1]}", 1),
-        (f"Save {COVERS[0]}_As{COVERS[1]}", 6),
-        (f"{COVERS[0]}_id{COVERS[1]}", None),
-        (f"{COVERS[0]}_File", None),
-    ],
-)
-def test_one_sign_before_a_word_is_an_accelerator(text: str, sign: int | None) -> None:
-    assert [span.start for span in ACCELERATORS.find(text, NO_CONTEXT)] == ([] if sign is None else [sign])
 
 
 @pytest.mark.parametrize(

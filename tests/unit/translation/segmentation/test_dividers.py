@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,48 +49,6 @@ def copy(line: str) -> str:
     """The line that a network which returns its input would make."""
     pieces = READER.split_line(line)
     return "".join(join_segments([piece.segment for piece in pieces], [piece.unchanged for piece in pieces]))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "He said: it rains.",
-        "It rains at 10:30 today.",
-        "We have the following: rain, snow.",
-        "Use --color=red|green|blue for it.",
-        "It matches (rain|snow) here.",
-        "if it || they rain",
-        r"Open C:\new\texts now.",
-        "We need (a) rain and (b) snow.",
-        "Am 1. Mai und am 2. Juni regnet es.",
-        "(Perhaps) Tom sings.",
-        "It snake___case rains.",
-        "https://example.org/a|b rains",
-    ],
-)
-def test_ordinary_sentences_are_not_divided(line: str) -> None:
-    assert [piece.is_translated for piece in READER.split_line(line)] == [True]
-
-
-@pytest.mark.parametrize(
-    ("line", "texts"),
-    [
-        ("« Back to it", ["BACK TO IT"]),
-        ("Next »", ["NEXT"]),
-        ("Home › Rain › Snow", ["HOME", "RAIN", "SNOW"]),
-        ("« It rains »", ["« IT RAINS »"]),
-        ("-h, --help  show it all", ["-H, --HELP", "SHOW IT ALL"]),
-        ("Rain  Snow  Sun", ["RAIN", "SNOW", "SUN"]),
-        ("It rains  today.", ["IT RAINS TODAY."]),
-        ("[YouTube] It rains", ["IT RAINS"]),
-        ("- [ui][v2] It rains", ["IT RAINS"]),
-        ("[Old] rain is here", ["[OLD] RAIN IS HERE"]),
-        ("It rains\\footnote{and snows}.", ["IT RAINS", "AND SNOWS"]),
-    ],
-)
-def test_frames_of_programs_and_tables_are_no_part_of_the_text(line: str, texts: list[str]) -> None:
-    assert [piece for piece in read(line) if piece == piece.upper() and any(map(str.isalpha, piece))] == texts
-    assert "".join(copy(line).split()) == "".join(line.split())
 
 
 @given(

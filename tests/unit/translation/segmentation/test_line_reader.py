@@ -84,31 +84,6 @@ def test_numbers_of_list_marks_and_of_versions_keep_their_notation() -> None:
     assert [[span.text for span in piece.spans] for piece in pieces] == [["3.1"], ["2.5", "7,50"]]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "It rains.",
-        '"It rains!"',
-        "It rains (a lot).",
-        "It rains (a lot)",
-        "J. Smith sings.",
-        "It is I. It rains.",
-        "I rain.",
-        "Henry VIII. Rain fell.",
-        "It is 3. Not 4",
-        "f(x) grows",
-        "U.S.",
-        "¿Llueve?",
-        "$5 is enough.",
-        "'Tis raining.",
-        "R&D grows",
-        "file_name grows",
-    ],
-)
-def test_sentences_have_no_frame(line: str) -> None:
-    assert not any(piece.segment.is_frame for piece in READER.split_line(line))
-
-
 def test_a_tag_stays_with_its_partner_among_the_words() -> None:
     assert read("<b>Tom</b> sings.") == ["TOM SINGS."]
     assert read("<p>Look at <i>this</i></p>") == ["<p>", "LOOK AT THIS", "</p>"]
