@@ -39,12 +39,10 @@ EXPECTED = (
 )
 
 
-def test_numbers_times_and_tags_stay_and_two_lines_stay_two() -> None:
+def test_numbers_times_tags_and_line_ends_stay_and_two_lines_stay_two() -> None:
     assert converted("srt", FILE) == (EXPECTED, {})
-
-
-def test_windows_line_ends_and_a_byte_order_mark_stay() -> None:
-    assert converted("srt", "\ufeff" + FILE.replace("\n", "\r\n"))[0] == "\ufeff" + EXPECTED.replace("\n", "\r\n")
+    written, _ = converted("srt", "\ufeff" + FILE.replace("\n", "\r\n"))
+    assert written == "\ufeff" + EXPECTED.replace("\n", "\r\n")
 
 
 def test_the_lines_of_a_cue_are_one_text() -> None:
@@ -82,6 +80,8 @@ def test_a_cue_that_is_not_found_again_is_told_and_does_not_touch_the_next() -> 
 def test_what_holds_no_cue_is_refused() -> None:
     with pytest.raises(DataError, match="there is no cue"):
         converted("srt", "just text\n")
+    with pytest.raises(DataError, match="it is not WebVTT"):
+        converted("vtt", "1\n00:00:01,000 --> 00:00:02,000\nx\n")
     assert converted("srt", "")[0] == ""
 
 
@@ -123,27 +123,14 @@ def cues(*texts: str) -> str:
     ],
 )
 def test_speakers_stay_apart_and_what_names_them_stays(cue: str, texts: list[str]) -> None:
-    seen: list[str] = []
-
-    def noted(text: str) -> Translation:
-        seen.append(text)
-        return same(text)
-
-    assert converted("srt", cues(cue), noted)[0] == cues(cue)
-    assert seen == texts
+    assert list_texts("srt", cues(cue).encode()) == texts
+    assert converted("srt", cues(cue), same)[0] == cues(cue)
 
 
 def test_a_sentence_over_two_cues_is_one_text_and_divided_again() -> None:
-    seen: list[str] = []
-
-    def noted(text: str) -> Translation:
-        seen.append(text)
-        return louder(text)
-
     text = cues("- Hello.\n- I know that you", "are here. Go", "now, please", "Ann!")
-    written = converted("srt", text, noted)[0]
-    assert seen == ["Hello.", "I know that you are here. Go now, please", "Ann!"]
-    assert written == cues("- HELLO.\n- I KNOW THAT YOU", "ARE HERE. GO", "NOW, PLEASE", "ANN!")
+    assert list_texts("srt", text.encode()) == ["Hello.", "I know that you are here. Go now, please", "Ann!"]
+    assert converted("srt", text)[0] == cues("- HELLO.\n- I KNOW THAT YOU", "ARE HERE. GO", "NOW, PLEASE", "ANN!")
 
 
 def test_the_division_follows_the_words_not_their_number() -> None:
@@ -169,14 +156,8 @@ def test_the_division_follows_the_words_not_their_number() -> None:
     ],
 )
 def test_cues_that_do_not_go_on_are_translated_apart(texts: tuple[str, ...]) -> None:
-    seen: list[str] = []
-
-    def noted(text: str) -> Translation:
-        seen.append(text)
-        return same(text)
-
-    assert converted("srt", cues(*texts), noted)[0] == cues(*texts)
-    assert len(seen) == 2
+    assert len(list_texts("srt", cues(*texts).encode())) == 2
+    assert converted("srt", cues(*texts), same)[0] == cues(*texts)
 
 
 @given(
@@ -310,35 +291,13 @@ def test_a_sentence_over_cues_is_translated_as_one_and_divided_again() -> None:
     assert "hier gewesen.\n\n" in written and "<v Mary>Oder nicht.\n" in written
 
 
-def test_what_is_no_subtitle_is_refused() -> None:
-    with pytest.raises(DataError, match="it is not WebVTT"):
-        convert_bytes("vtt", b"1\n00:00:01,000 --> 00:00:02,000\nx\n", louder)
+LINES = [
+    *("\n", "\r\n", "00:01.000 --> 00:02.000\n", "NOTE x\n", "a b\n", "- c.\n", "<i>d</i> e\n", "<v F>f &lt; g\n"),
+    *("STYLE\n", "<b>h\n", "i</b> j", "1\n", "Bob: k\r\n", "é &nbsp;l\n", "a  >  b\n", "word " * 12 + "\n"),
+]
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "\n",
-                "\r\n",
-                "00:01.000 --> 00:02.000\n",
-                "NOTE x\n",
-                "a b\n",
-                "- c.\n",
-                "<i>d</i> e\n",
-                "<v F>f &lt; g\n",
-                "STYLE\n",
-                "<b>h\n",
-                "i</b> j",
-                "1\n",
-                "Bob: k\r\n",
-                "é &nbsp;l\n",
-                "a  >  b\n",
-                "word " * 12 + "\n",
-            ]
-        )
-    )
-)
+@given(st.lists(st.sampled_from(LINES)))
 def test_any_film_stays_byte_for_byte(lines: list[str]) -> None:
     film = "WEBVTT\n\n" + "".join(lines)
     assert echo_document("vtt", film.encode()) == film.encode()
@@ -357,13 +316,10 @@ def test_a_paragraph_of_sentences_is_one_text_that_the_translator_splits(name: s
     assert list_texts(name, text.encode()) == ["One two. Three four. Five."]
 
 
-def test_subtitles_keep_their_breaks_where_the_words_are_as_many() -> None:
+def test_subtitles_keep_their_breaks_where_the_words_are_as_many_and_the_line_end_of_each_line() -> None:
     film = "1\n00:00:01,000 --> 00:00:02,000\nWe were here\nfor a long time, you know. And\n{}\n\n"
     film = film.format("<i>then</i> we left") + film.replace("1", "2", 1).format("we <b>stayed</b> on")
     assert echo_document("srt", film.encode()) == film.encode()
-
-
-def test_subtitles_keep_the_line_end_of_each_line() -> None:
     film = "1\r\n00:00:01,000 --> 00:00:02,000\r\nOne two.\r\n\r\n2\n00:00:03,000 --> 00:00:04,000\nThree\nfour.\n\n"
     written, _ = converted("srt", film)
     assert written == film.replace("One two", "ONE TWO").replace("Three\nfour", "THREE\nFOUR")
