@@ -7,6 +7,7 @@ notices equal texts cannot pass.
 import io
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from nmt_cli.translation.placement.alignment import find_word_ranges
 from nmt_cli.translation.result import Hypothesis, Translation, WordLinks
 from support.translations import Rule
 
+SAMPLES = Path(__file__).parents[1] / "samples"
 FIRST, LAST = "⟪", "⟫"
 CODE_FIRST, CODE_LAST = re.compile(r"\{\d+\}"), re.compile(r"\{\d+\}$")
 
@@ -65,7 +67,14 @@ def convert_bytes(name: str, data: bytes, rule: Rule, language: str = "de", **op
 def echo_document(name: str, data: bytes, language: str = "de", **options: object) -> bytes:
     """A document whose every text went through the writer between sentinels, which are then stripped."""
     written = convert_bytes(name, data, echo, language, **options)
-    return written.replace(FIRST.encode(), b"").replace(LAST.encode(), b"")
+    for mark in (FIRST, LAST):
+        written = written.replace(mark.encode(), b"").replace(f"\\u{ord(mark):04x}".encode(), b"")  # or escaped
+    return written
+
+
+def read_sample(name: str) -> str:
+    """A file of `tests/samples`, with the line ends that it has."""
+    return (SAMPLES / name).read_bytes().decode()
 
 
 def list_texts(name: str, data: bytes, language: str = "de", **options: object) -> list[str]:

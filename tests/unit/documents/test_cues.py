@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nmt_cli.documents.cues import CUE_LINE_END, balance_lines, fit_lines
 from nmt_cli.errors import DataError
 from nmt_cli.translation.result import Translation
-from support.documents import convert_bytes, echo_document, list_texts
+from support.documents import convert_bytes, echo_document, list_texts, read_sample
 from support.translations import Rule, aligned, backwards, converted, louder, same
 
 FILE = """1
@@ -184,36 +184,7 @@ def test_a_turn_with_a_dash_keeps_its_tags_and_its_lines(text: str, written: str
     assert converted("srt", film.format(text))[0] == film.format(written)
 
 
-FILM = """WEBVTT - made by hand
-Kind: captions
-
-STYLE
-::cue(.shout) { color: red }
-
-NOTE
-This is for the translator --> only
-
-intro
-00:01.000 --> 00:02.500 align:start position:10%
-<v Mary>Hello <c.shout>there</c> &amp; welcome,
-my friends.
-
-00:00:03.000 --> 00:00:04.000
-- Who is there?
-- It is <i>me</i>. Open!
-
-00:00:05.000 --> 00:00:06.000\r
-One <00:00:05.500>word at\r
-a time\r
-\r
-12
-00:00:07.000 --> 00:00:08.000
-♪ 1 2 3 ♪
-
-00:00:09.000 --> 00:00:10.000
-
-00:00:11.000 --> 00:00:12.000
-The last line"""
+FILM = read_sample("vtt")
 
 
 def test_a_film_stays_byte_for_byte_where_the_translation_equals_the_text() -> None:
@@ -222,13 +193,6 @@ def test_a_film_stays_byte_for_byte_where_the_translation_equals_the_text() -> N
 
 
 def test_only_cues_are_translated() -> None:
-    assert list_texts("vtt", FILM.encode()) == [
-        "Hello there & welcome, my friends.",
-        "Who is there?",
-        "It is me. Open!",
-        "One word at a time",
-        "The last line",
-    ]
     written = convert_bytes("vtt", FILM.encode(), louder).decode()
     assert "<v Mary>HELLO <c.shout>THERE</c> &amp; WELCOME,\nMY FRIENDS.\n\n" in written
     assert "- WHO IS THERE?\n- IT IS <i>ME</i>. OPEN!\n" in written
@@ -323,46 +287,6 @@ def test_subtitles_keep_their_breaks_where_the_words_are_as_many_and_the_line_en
     film = "1\r\n00:00:01,000 --> 00:00:02,000\r\nOne two.\r\n\r\n2\n00:00:03,000 --> 00:00:04,000\nThree\nfour.\n\n"
     written, _ = converted("srt", film)
     assert written == film.replace("One two", "ONE TWO").replace("Three\nfour", "THREE\nFOUR")
-
-
-# Subtitles and lyrics with a cue on each line: Advanced SubStation, MicroDVD and LRC.
-
-
-ASS = r"""[Script Info]
-Title: not this
-[V4+ Styles]
-Style: Default,Arial,20
-[Events]
-Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
-Dialogue: 0,0:00:01.00,0:00:02.00,Default,Not This,0,0,0,,{\i1}One thing{\i0}, and\Nanother.
-Comment: 0,0:00:02.00,0:00:03.00,Default,,0,0,0,,not this
-Dialogue: 0,0:00:03.00,0:00:04.00,Default,,0,0,0,,{\an8\p1}m 0 0 l 100 0{\p0}
-Dialogue: 0,0:00:05.00,0:00:06.00,Default,,0,0,0,,- Who?\N- Me.
-"""
-MICRODVD = """{100}{150}One thing,|and another.
-{160}{200}{y:i}Loud words{y:b} here
-{210}{250}- Who?|- Me.
-"""
-LYRICS = """[ar:Not This]
-[00:12.00]One line here.
-[00:17.20][01:17.20]Another <00:18.00>one.
-[00:20.00]
-"""
-CUE_FILES = {"ass": ASS, "microdvd": MICRODVD, "lrc": LYRICS}
-
-
-@pytest.mark.parametrize("name", CUE_FILES)
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_a_file_stays_byte_for_byte_where_the_translation_equals_the_text(name: str, line_end: str, mark: str) -> None:
-    data = (mark + CUE_FILES[name].replace("\n", line_end)).encode()
-    assert echo_document(name, data) == data
-
-
-def test_only_what_is_said_or_sung_is_translated() -> None:
-    assert list_texts("ass", ASS.encode()) == ["One thing, and another.", "Who?", "Me."]
-    assert list_texts("microdvd", MICRODVD.encode()) == ["One thing, and another.", "Loud words here", "Who?", "Me."]
-    assert list_texts("lrc", LYRICS.encode()) == ["One line here.", "Another one."]
 
 
 @pytest.mark.parametrize(("name", "line_end"), [("ass", "\\N"), ("microdvd", "|")])

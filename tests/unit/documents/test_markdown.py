@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 from nmt_cli.documents.markdown import make_inline_parser
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.result import Translation
-from support.documents import list_texts
-from support.pages import EXPECTED, EXTENDED, PAGE
+from support.documents import list_texts, read_sample
 from support.properties import examples
 from support.translations import aligned, backwards, converted, louder, same
+
+PAGE, EXPECTED, EXTENDED = map(read_sample, ("md", "md-loud", "md-extended"))
 
 
 def html(text: str) -> str:

@@ -7,59 +7,10 @@ import pytest
 
 from nmt_cli.documents.document import Location
 from nmt_cli.translation.result import Translation
-from support.documents import convert_bytes, list_texts, open_bytes
+from support.documents import convert_bytes, list_texts, open_bytes, read_sample
 from support.translations import aligned, backwards, louder, same
 
-GENESIS = r"""\id GEN English, public domain
-\ide UTF-8
-\h Genesis
-\toc3 Gen
-\mt1 The First Book
-\c 1
-\s1 The beginning
-\r (Jn 1.1-5)
-\p
-\v 1 At first God created \f + \fr 1:1 \ft The word is \fq made\ft , as often.\f* the sky.\x - \xo 1:1 \xt Jn 1.1\x*
-\v 2-3 And \nd God\nd* said, \wj “Let there be \w light|lemma="light" strong="H216"\w*”\wj*, //and there was light.
-\q1 He called the light day,
-\q2 and the darkness night.
-\b
-\p
-\v 4 \va 5\va* It was~good.
-\s A rest
-\p And it was evening.
-\c 2
-\p
-\v 1 \qt-s |sid="a"\*The work was finished.\qt-e\*
-\rem a remark for translators
-\tr \th1 Day \thr2-3 Tribe
-\tr \tc1 \v 2 First \tc2 Judah\f + \ft A tribe.\f*
-\v 3 \f + \ft Some copies add a verse.\f*
-"""
-
-
-def test_what_is_read_is_translated_and_no_mark_number_or_reference() -> None:
-    assert list_texts("usfm", GENESIS.encode()) == [
-        "Genesis",
-        "The First Book",
-        "The beginning",
-        "At first God created  the sky.",
-        "The word is",
-        "made",
-        ", as often.",
-        "And God said, “Let there be light”, and there was light. He called the light day, and the darkness night.",
-        "It was good.",
-        "A rest",
-        "And it was evening.",
-        "The work was finished.",
-        *("Day", "Tribe", "First", "Judah", "A tribe.", "Some copies add a verse."),
-    ]
-
-
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_a_translation_that_is_equal_changes_no_byte(ends: str) -> None:
-    data = GENESIS.replace("\n", ends).encode()
-    assert convert_bytes("usfm", data, same) == data
+GENESIS = read_sample("usfm")
 
 
 def test_marks_stay_where_their_words_are_and_lines_of_poetry_stay_lines() -> None:
