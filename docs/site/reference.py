@@ -75,7 +75,7 @@ The network reads the result of all, in this order; they are undone last first.
 
 ## Checks
 
-These run after every repair; [translate.md](translate.md#which-translations-to-look-at) says how they are reported.
+These run after every repair; [confidence.md](confidence.md) says how they are reported.
 
 {checks}
 """
