@@ -32,6 +32,7 @@ def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
     write_pairs(Path("corpus.tsv"), toy_pairs(600))
     subtitle = "{0}\n00:00:0{0},000 --> 00:00:0{0},900\nbade giko.\n\n"
+    Path("film.de.srt").unlink(missing_ok=True)  # which an earlier run of the page wrote
     Path("film.srt").write_text(subtitle.format(1) + subtitle.format(2), encoding="utf-8")
 
 
