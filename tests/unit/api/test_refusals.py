@@ -14,7 +14,7 @@ from nmt_cli.api.options.refusals import OF_MODEL, REFUSALS, ExplicitOptions, Re
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import train
 from nmt_cli.cli.app import app, load_command
-from nmt_cli.errors import ExitCode, OptionError
+from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ATTENTIONS, AttentionKind
 
 ROWS = [(command, row) for command, rows in REFUSALS.items() for row in rows]
@@ -40,55 +40,6 @@ def test_no_row_refuses_the_defaults_of_what_it_names(command: str, row: Refusal
     values = {name: parameter.default for name, parameter in known.items()}
     off = {name: f"--{name}" for name in row.settings if values[name] is False}
     refuse_combinations(command, ExplicitOptions(off, {}, off=frozenset(off)), values)
-
-
-def refused(*arguments: str) -> str:
-    result = CliRunner().invoke(app, list(arguments))
-    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
-    error, hint = result.stderr.splitlines()
-    assert hint.startswith("hint: ") and len(hint) > len("hint: ")
-    return error.removeprefix("error: ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("prepare c.tsv --min-count 10", "--min-count counts words, but --tokenizer is unigram"),
-        (
-            "prepare c.tsv --min-count 10 --tokenizer word --vocab-size 500",
-            "--vocab-size cannot be combined with --min-count",
-        ),
-        (
-            "prepare c.tsv --min-count 10 --tokenizer word --tokenizer-from model",
-            "--tokenizer-from cannot be combined with --min-count",
-        ),
-        (
-            "prepare c.tsv --vocab-size 500 --tokenizer-from model",
-            "--vocab-size cannot be combined with --tokenizer-from",
-        ),
-        ("prepare --target-file a", "--target-file needs --source-file"),
-        ("prepare c --source-type features --max-ratio 3", "--max-ratio belongs to a check that does not run"),
-        ("prepare c --source-type features --max-source-length 9", "--max-source-length counts the subwords of texts"),
-        ("prepare c --source-type features --keep empty", "--keep empty: a caption needs a picture"),
-        ("prepare c --source-type image --near-duplicates", "--near-duplicates compares texts"),
-        ("prepare c --image-weights w.h5", "--image-weights needs --source-type image"),
-        ("train --force --resume", "--force starts over and --resume continues"),
-        ("translate --api-key k", "--api-key needs --serve"),
-        ("translate --serve 5000 --scores", "--scores cannot be combined with --serve"),
-        ("translate --serve 5000 file.txt", "FILE cannot be combined with --serve"),
-        ("translate --temperature 2", "--temperature needs --sample"),
-        ("translate --sample --beam-size 3", "--beam-size cannot be combined with --sample"),
-        ("translate --on-low-confidence blank", "--on-low-confidence needs --min-confidence"),
-        ("translate --confidence --score", "--confidence cannot be combined with --score"),
-        ("evaluate --hypothesis h --reference r --split test", "--split selects a part of --data"),
-        ("evaluate --bleu-tokenizer spm", "--bleu-tokenizer spm needs its SentencePiece model"),
-        ("evaluate --bleu-spm x", "--bleu-spm needs --bleu-tokenizer flores200 or spm"),
-        ("visualize a --heads", "--heads draws a sheet or a page"),
-        ("visualize --curves --network", "--network cannot be combined with --curves"),
-    ],
-)
-def test_what_cannot_stand_together_is_refused_in_two_lines(arguments: str, message: str) -> None:
-    assert refused(*arguments.split()).startswith(message)
 
 
 @pytest.mark.parametrize(("attention", "kind"), ATTENTIONS.items())

@@ -75,32 +75,6 @@ def test_a_mistyped_command_or_option_names_the_nearest() -> None:
     assert "hint: type nmt train --epochs 5" in usage.stderr and usage.exit_code == ExitCode.USAGE
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
-    [
-        ("evaluate --split train", "--split cannot be 'train'", "it takes dev, test"),
-        ("train --attention aditive", "--attention cannot be 'aditive'", "did you mean additive?"),
-        ("train --epochs abc", "--epochs cannot be 'abc'", "it takes a whole number"),
-        ("train --epochs 1.5", "--epochs cannot be '1.5'", "it takes a whole number"),
-        ("translate --n-best 0", "--n-best cannot be '0'", "it takes a whole number of at least 1"),
-        ("train --ema much", "--ema cannot be 'much'", "it takes a number"),
-        ("train --epochs", "--epochs needs a value", "see `nmt train --help`"),
-        ("train --epoch 3", "there is no option --epoch", "did you mean --epochs? see `nmt train --help`"),
-        (
-            "translate --page out",
-            "there is no option --page",
-            "type --export page -o FOLDER, with what docs/page.md lists",
-        ),
-        ("train --zzz", "there is no option --zzz", "see `nmt train --help`"),
-        ("train --serve 6006", "there is no option --serve", "it is an option of nmt translate"),
-    ],
-)
-def test_an_error_of_usage_is_said_in_our_words(arguments: str, message: str, hint: str) -> None:
-    result = runner.invoke(app, arguments.split(), prog_name="nmt")
-    assert result.stderr == f"error: {message}\nhint: {hint}\n"
-    assert result.exit_code == ExitCode.USAGE
-
-
 def failing(problem: BaseException) -> typer.Typer:
     small = typer.Typer(cls=NmtGroup)
 

@@ -105,32 +105,6 @@ def test_ready_hypotheses_need_no_model_and_may_have_several_references(tmp_path
     assert (told["references_per_sentence"], told["beam_size"]) == (2, None)
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (["--smooth", "lots"], "--smooth cannot be 'lots'"),
-        (["--smooth", "exp:1"], "--smooth cannot be 'exp:1'"),
-        (["--report", "r.pdf"], "--report cannot be r.pdf"),
-        (["--metric", "comet"], "--metric comet needs a model"),
-        (["--metric", "bertscore"], "--metric bertscore needs a model"),
-        (["--hypothesis", "h", "--reference", "r", "--metric", "perplexity"], "need a model"),
-        (["--source", "s"], "--source needs --reference"),
-        (["--hypothesis", "h"], "--hypothesis needs --reference"),
-        (["--reference", "r"], "--reference needs --source or --hypothesis"),
-        (["--hypothesis", "h", "--reference", "r", "--split", "dev"], "--split selects a part of --data"),
-        (["--metric", "blue4"], "'blue4'"),
-        (["--to", "nld"], "--to is for sentences of files"),
-        (["--hypothesis", "h", "--reference", "r", "--formality", "formal"], "cannot be combined with --hypothesis"),
-        (["--hypothesis", "h", "--reference", "r", "--context", "1"], "cannot be combined with --hypothesis"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused_with_a_hint(options: list[str], named: str) -> None:
-    result = runner.invoke(app, ["evaluate", *options])
-    assert result.exit_code == ExitCode.USAGE
-    assert named in result.stderr and "hint: " in result.stderr
-    assert result.stdout == ""
-
-
 def test_sources_that_were_trained_on_are_told_and_not_vouched_against(shouting: Shouting) -> None:
     corpus = PreparedCorpus.load(Path("prepared"))
     corpus.splits["train"].append(SentencePair("abc def", "x"))  # type: ignore[attr-defined]

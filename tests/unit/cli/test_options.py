@@ -11,7 +11,6 @@ from nmt_cli.cli.app import app as main_app
 from nmt_cli.cli.parsing.command import PanelledCommand
 from nmt_cli.cli.parsing.configuration import name_option
 from nmt_cli.cli.parsing.options import with_settings
-from nmt_cli.errors import ExitCode
 from nmt_cli.settings import Settings, setting
 from nmt_cli.translation.config import LineOptions
 
@@ -199,6 +198,7 @@ def test_every_command_reads_its_options_from_a_file(command: str, tmp_path: Pat
         ("prepare c.toml", "vocab-size = 1", "c.toml: --vocab-size is 1"),
         ("train --time 3", "time = 4", "error: --time cannot be '3'"),
         ("train --epochs -2", "batch = 3", "error: --epochs is -2"),
+        ("train --set clip=0", "batch = 3", "error: --clip is 0.0; at least 1e-06 is needed"),
     ],
 )
 def test_an_error_about_an_option_of_a_file_names_the_file(
@@ -239,52 +239,6 @@ def test_what_is_set_goes_before_the_file_and_the_environment(tmp_path: Path, mo
     (tmp_path / "c.toml").write_text("clip = 3.0\nwarmup = 0.5\n")
     values = parse("train", "--set", "clip=2", "--config", str(tmp_path / "c.toml"), "--set", "data=typed")
     assert (values["clip"], values["warmup"], values["data"]) == (2.0, 0.5, Path("typed"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
-    [
-        ("train --set clpi=1", "--set: there is no setting 'clpi'", "did you mean 'clip'?"),
-        ("train --set readout_units=8", "--set: there is no setting 'readout_units'", "did you mean 'readout-units'?"),
-        ("train --set tokenizer=bpe", "--set: tokenizer is a setting of nmt prepare, not of nmt train", "nmt prepare"),
-        ("train --set clip", "--set clip has no value", "type --set clip=VALUE"),
-        ("train --set clip=much", "--clip cannot be 'much'", "it takes a number"),
-        ("train --set clip=0", "--clip is 0.0; at least 1e-06 is needed", None),
-        ("train --set positions=lerned", "--positions cannot be 'lerned'", "did you mean learned?"),
-        ("train --set resume=maybe", "--set resume cannot be 'maybe'", "it takes true or false"),
-        ("train --set clip=1 --set clip=2", "--clip is given twice", "give it once"),
-        ("train --set epochs=1 --epochs 2", "--epochs is given twice", "give it once"),
-        ("train --set readout-units=5", "--readout-units is 5, but tied", "add --no-tied"),
-        ("evaluate --set explain=a", "--set explain takes several values", "give them with --explain"),
-        ("translate --set top-p=0.5", "--top-p needs --sample", "add --sample"),
-    ],
-)
-def test_a_mistake_in_an_assignment_is_said_in_two_lines(arguments: str, message: str, hint: str | None) -> None:
-    result = runner.invoke(app, arguments.split())
-    lines = result.stderr.splitlines()
-    assert result.exit_code == ExitCode.USAGE and len(lines) == 1 + (hint is not None)
-    assert message in lines[0] and (hint or "") in lines[-1]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "hint"),
-    [
-        ("train --readoutunits 5", "did you mean --readout-units?"),
-        ("train --labelsmoothing 0.1", "did you mean --label-smoothing?"),
-        ("train --batch_tokens 5", "did you mean --batch-tokens?"),
-        ("prepare a.tsv --vocab 5", "did you mean --vocab-size?"),
-        ("translate --max-len 5", "did you mean --max-length?"),
-        ("translate --gpu", "a GPU is used where there is one"),
-        ("translate --from en", "the model or the corpus knows its languages"),
-        ("prepare a.tsv --src en", "type --source-language LANGUAGE"),
-        ("translate -m eng-deu", "type --model DIR"),
-        ("evaluate --epochs 3", "it is an option of nmt train"),
-        ("train --zzz", "see `nmt train --help`"),
-    ],
-)
-def test_an_option_that_does_not_exist_is_answered_with_what_does_that_here(arguments: str, hint: str) -> None:
-    result = runner.invoke(main_app, arguments.split(), prog_name="nmt")
-    assert result.exit_code == ExitCode.USAGE and result.stderr.splitlines()[1].startswith(f"hint: {hint}")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

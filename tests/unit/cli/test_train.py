@@ -145,24 +145,6 @@ def test_several_runs_go_on_although_the_best_so_far_is_a_model_already(
     assert "already exists" in train("--runs", "2", "--resume") and seeds == [1]  # there are no runs to resume
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("--epochs 10 --time 4m", "--epochs cannot be combined with --time"),
-        ("--batch 128 --batch-tokens 4096", "--batch cannot be combined with --batch-tokens"),
-        ("--replay-share 0.2", "--replay-share needs --replay"),
-        ("--attention-units 256 --attention dot", "--attention-units cannot be combined with --attention dot"),
-        (
-            "--max-positions 64 --architecture transformer",
-            "--max-positions cannot be combined with --positions sinusoidal",
-        ),
-    ],
-)
-def test_an_option_that_says_nothing_is_refused(arguments: str, message: str, tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), *arguments.split()])
-    assert (result.exit_code, result.stderr.splitlines()[0]) == (ExitCode.USAGE, f"error: {message}")
-
-
 def test_what_is_typed_wins_over_the_file_which_then_says_nothing(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text("epochs = 3\nbatch = 32\nattention-units = 64\n")

@@ -77,25 +77,11 @@ def run_translate(*arguments: str) -> Result:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        "--n-best 3",
-        "--beam-size 5",
-        "--prefix Ja",
-        "--sample",
-        "--no-repair",
-        "--replace-unknown",
-        "--glossary terms.tsv",
-        "--no-split-sentences",
-    ],
+    "options",
+    "--n-best 3,--beam-size 5,--prefix Ja,--sample,--no-repair,--replace-unknown,--no-split-sentences".split(","),
 )
-def test_an_option_of_the_search_is_refused_where_the_translation_is_given(arguments: str) -> None:
-    refused = run_translate("--score", *arguments.split())
-    assert refused.exit_code == ExitCode.USAGE
-    name = arguments.split()[0]
-    assert f"error: {name} cannot be combined with --score" in refused.stderr
-    if name != "--glossary":
-        assert "there is no model in none/" in run_translate(*arguments.split()).stderr
+def test_options_of_the_search_are_for_a_translation_that_is_searched_for(options: str) -> None:
+    assert "there is no model in none/" in run_translate(*options.split()).stderr
 
 
 def test_what_says_how_a_line_is_read_goes_with_score() -> None:
@@ -131,20 +117,6 @@ def test_a_line_on_which_nmt_failed_is_told_and_ends_the_command_with_70() -> No
         report.require_faultless(strict=False)
     assert caught.value.message == "1 of 2 lines copied, since nmt failed (ValueError at x.py:7) (line 2)"
     assert caught.value.exit_code == ExitCode.SOFTWARE == 70
-
-
-@pytest.mark.parametrize(
-    ("arguments", "name"),
-    [
-        ("--strict", "--strict"),
-        ("--report qa.html", "--report"),
-        ("--qa-column qa --format tsv --column a", "--qa-column"),
-    ],
-)
-def test_what_shows_failed_checks_needs_them(arguments: str, name: str) -> None:
-    refused = run_translate("--no-check", *arguments.split())
-    assert refused.exit_code == ExitCode.USAGE
-    assert f"error: {name} cannot be combined with --no-check" in refused.stderr
 
 
 def test_a_sentence_in_place_of_a_file_becomes_a_command_with_the_model(tmp_path: Path) -> None:

@@ -95,32 +95,6 @@ def test_another_suffix_is_refused_before_anything_is_translated(tmp_path: Path)
     assert ".png or .svg or .pdf or .html" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["a", "b", "--target", "c"], "1 --target for 2 sentences"),
-        (["a", "--pairs", "p"], "SENTENCE cannot be combined with --pairs"),
-        (["a", "--beam", "--nearest", "3"], "--nearest cannot be combined with --beam"),
-        (["a", "b", "--beam"], "--beam shows one sentence"),
-        (["--nearest", "3"], "--nearest needs a sentence"),
-        (["a", "--beam", "-o", "x.jpg"], "which kind of picture"),
-        (["a", "--nearest", "3", "-o", "x.png"], "--output cannot be combined with --nearest"),
-        (["a", "--nearest", "3", "--beam-size", "5"], "--beam-size cannot be combined with --nearest"),
-        (["a", "--beam", "--target", "b"], "--target cannot be combined with --beam"),
-        (["--beam", "--pairs", "p"], "--pairs cannot be combined with --beam"),
-        (["--network", "--to", "nld"], "--to cannot be combined with --network"),
-        (["a", "--curves"], "SENTENCE cannot be combined with --curves"),
-        (["--corpus", "--transpose"], "--transpose cannot be combined with --corpus"),
-        (["--data", "d", "--target", "b"], "the sentence is empty"),
-        (["a", "--target", "b", "--beam-size", "5"], "--beam-size cannot be combined with --target"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused_with_a_hint(options: list[str], said: str) -> None:
-    result = runner.invoke(app, ["visualize", *options])
-    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
-    assert said in result.stderr and "hint: " in result.stderr
-
-
 @pytest.mark.parametrize("sentence", ["", " \n ", "..."])
 def test_a_sentence_without_text_is_refused(sentence: str) -> None:
     result = runner.invoke(app, ["visualize", sentence])
