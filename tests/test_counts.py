@@ -17,7 +17,6 @@ NEVER_ONE = {
     ("arrays/rows.py", "len(target_lengths)"),  # an error of the caller, not of a person
     ("cli/train.py", "len(runs)"),
     ("corpus/checks/texts.py", "most"),
-    ("formats/sheets.py", "int(match[2][:12])"),
     ("formats/table_columns.py", "len(texts)"),
     ("formats/archives.py", "entry.file_size // max(1, entry.compress_size)"),
     ("evaluation/analysis/warnings.py", "end"),  # of several

@@ -12,6 +12,7 @@ from nmt_cli.documents.marks import InlineItem
 from nmt_cli.documents.paragraph import GUESSED_MARKS, Paragraph
 from nmt_cli.documents.xml import (
     XmlNode,
+    cut_document,
     decode_xml,
     escape_xml,
     make_text_item,
@@ -20,7 +21,7 @@ from nmt_cli.documents.xml import (
 )
 from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.exchange import TmxReader, XliffReader, find_variants, is_unfinished, read_languages, read_variants
-from nmt_cli.formats.xml import CutUnit, MarkupToken, XmlUnit, cut_units
+from nmt_cli.formats.xml import MarkupToken, XmlUnit
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 from nmt_cli.text.words import has_word
 from nmt_cli.text.wrapping import shorten_text
@@ -28,16 +29,6 @@ from nmt_cli.translation.result import drop_doubt_mark
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
-
-
-def cut_document(
-    source: DocumentSource, text: str, unit_names: frozenset[str], tag_names: frozenset[str] = frozenset()
-) -> Iterator[CutUnit]:
-    """Yields the units of a document. Raises DataError for one that is too long."""
-    try:
-        yield from cut_units(text, unit_names, tag_names)
-    except ValueError as error:
-        refuse_part(source.name, str(error), "divide the document")
 
 
 # An XLIFF unit, and how its target is written: segments, inline codes, states.

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks import InlineItem, TextSyntax, Wrapper, read_spelled_text
-from nmt_cli.formats.xml import MarkupToken, TokenKind, check_xml, scan_xml
+from nmt_cli.formats.archives import refuse_part
+from nmt_cli.formats.xml import CutUnit, MarkupToken, TokenKind, check_xml, cut_units, scan_xml
 from nmt_cli.text.words import remember_by_word
 
 # Scans HTML and XML into tokens whose concatenation is the text, byte for byte.
@@ -255,6 +256,16 @@ def decode_xml(source: DocumentSource, *, with_entities: bool = False) -> Decode
     if problem is not None:
         source.refuse(*problem)
     return decoded
+
+
+def cut_document(
+    source: DocumentSource, text: str, unit_names: frozenset[str], tag_names: frozenset[str] = frozenset()
+) -> Iterator[CutUnit]:
+    """Yields the units of a document. Raises DataError for one that is too long."""
+    try:
+        yield from cut_units(text, unit_names, tag_names)
+    except ValueError as error:
+        refuse_part(source.name, str(error), "divide the document")
 
 
 def find_xml_encoding(data: bytes) -> str | None:

@@ -1,91 +1,410 @@
-"""Spreadsheets (.xlsx, .ods), read by python-calamine: the first sheet with cells.
+"""Spreadsheets (.xlsx, .ods): rows of cells, the same for pairs and for documents.
 
-Nothing in them is run or fetched. Files that would not fit in memory once unpacked are refused beforehand.
+    <row r="3"><c r="B3" t="s"><v>7</v></c>          row 3: SheetCell(1, "good day", is_text=True, style="")
+    <c r="D3" s="2"><v>43831</v></c></row>                  SheetCell(3, "2020-01-01", is_text=False, style="2")
+
+| cell | its text; only the first is translated |
+|---|---|
+| written by a person, shared or in the cell | all its runs, without the readings of Asian characters |
+| a formula | the result that the file keeps; empty if it keeps none, or an error |
+| a number, a percentage, an amount of money | the number as it is kept, a whole one without decimals: "0.25" for 25 % |
+| a date, a time, a duration | "2020-01-01", "2020-01-01 12:00:00", "12:00:00"; "1 day, 12:00:00" in xlsx |
+| true or false | "True", "False" |
+| merged | the first cell has the text, the others are empty |
+| hidden, or on a hidden sheet | as if it were not |
+
+Pairs are read from the first sheet with text. Nothing in a file is run, and nothing outside it is read; one that would
+not fit in memory once unpacked is refused (`archives.py`). Documents write the rows back (`documents/office`).
 """
 
 from __future__ import annotations
 
-import io
+import posixpath
 import re
-from collections.abc import Iterator
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, time, timedelta
+from functools import cached_property, lru_cache
+from operator import attrgetter
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
 
-from nmt_cli.errors import DataError, MissingExtraError, explain_install
-from nmt_cli.formats.archives import MAXIMUM_ARCHIVE, open_archive, read_entry
+from nmt_cli.errors import DataError
+from nmt_cli.formats.archives import MAXIMUM_ARCHIVE, open_archive, read_entry, refuse_part
 from nmt_cli.formats.tables import TableReader, TableRecord
+from nmt_cli.formats.xml import ElementReader, XmlError, XmlMending
 from nmt_cli.text.wrapping import format_count
 
-MAXIMUM_CELLS = 20_000_000  # of the rectangle that a sheet spans
-REFERENCE = re.compile(rb'<c r="([A-Z]{1,4})(\d{1,9})"')
-REPEATED = re.compile(rb'number-(columns|rows)-repeated="(\d{4,})"[^<>]*[^/<>]>')  # of what is not empty
+MAXIMUM_COLUMNS = 1 << 14  # of Excel and LibreOffice
+MAXIMUM_ROWS = 1 << 20
+MAXIMUM_CELLS = 20_000_000  # of the rectangle that a sheet of pairs spans
+NUMBER = re.compile("[0-9]{1,18}")  # as programs write it
+
+CellRow = tuple[int, list["SheetCell"]]  # its number from 1, and its cells
+
+
+class SheetCell(NamedTuple):
+    """A cell: its column from 0, its text, whether a person has written that, and its style."""
+
+    column: int
+    text: str
+    is_text: bool
+    style: str
+
+
+GET_COLUMN = attrgetter("column")
+
+
+class Book(ABC):
+    """The sheets of a file; a format says how its cells are read."""
+
+    row_name: str  # the local name of a row
+    lacks_texts = False  # whether a cell has named a text that is not there
+
+    def __init__(self, name: str, read_part: Callable[[str], bytes]) -> None:
+        self.name = name  # of the file, in messages
+        self.read_part = read_part  # returns the content of a part, empty if there is none
+
+    @abstractmethod
+    def read_sheets(self) -> Iterator[tuple[str, Iterable[CellRow]]]:
+        """Yields the name and the rows of each sheet, in the order of the file."""
+
+    @abstractmethod
+    def read_cells(self, row: Element) -> Iterator[SheetCell]:
+        """Yields the cells of a row that are not empty, in order."""
+
+    def list_cells(self, row: Element) -> list[SheetCell]:
+        """Returns the cells of a row that are not empty. Raises DataError if it is wider than any sheet."""
+        cells = list(self.read_cells(row))
+        if cells and max(map(GET_COLUMN, cells)) >= MAXIMUM_COLUMNS:
+            refuse_part(self.name, f"a row has more than {MAXIMUM_COLUMNS:,} columns", "divide the sheet")
+        return cells
+
+    def read_elements(self, part: str, *names: str, container: str = "") -> Iterator[Element]:
+        """Yields the elements of these names in a part. Raises DataError for a part that is no XML or is unsafe."""
+        data = b"".join(XmlMending().mend_chunks([self.read_part(part)]))
+        try:
+            yield from ElementReader(frozenset(names), container).read(data)
+        except (XmlError, ValueError, LookupError) as error:
+            raise DataError(
+                f"{self.name} is damaged: {part}: {str(error)[:100]}", hint="open it, and save it again"
+            ) from error
+
+
+def read_number(text: str, *, otherwise: int) -> int:
+    """Returns a number as a program writes it; `otherwise` for anything else."""
+    return int(text) if NUMBER.fullmatch(text) else otherwise
+
+
+def format_number(value: str) -> str:
+    """Returns a number as text, a whole one without decimals."""
+    try:
+        number = float(value)
+    except ValueError:
+        return value
+    return str(int(number)) if number.is_integer() else str(number)
+
+
+# Workbooks of Excel (xlsx). Cells refer by number to the shared strings, and to the styles that tell dates from
+# numbers.
+
+
+COLUMN_LETTERS = re.compile("[A-Za-z]{1,3}")
+ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")  # a character that XML forbids, or an underscore that would begin one
+# Of the codes by which numbers are shown: what they quote, and blocks that are no duration, such as [Red] or [$-407].
+QUOTED = re.compile(r'"[^"]*"|[\\_*].|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNORECASE | re.DOTALL)
+TIME_CODE = re.compile(r"\[[hms]|[dmhys]", re.IGNORECASE)
+BUILT_IN = {number: "date" for numbers in ((14, 23), (27, 37), (45, 48), (50, 59)) for number in range(*numbers)}
+BUILT_IN |= {46: "duration"}
+DAY = 86_400_000  # milliseconds
+LEAP_DAY = 60  # 1900-02-29, which Excel believes in
+
+
+class Workbook(Book):
+    row_name = "row"
+
+    @cached_property
+    def part(self) -> str:
+        """The part that names the sheets."""
+        paths = (path for kind, path in self.read_relations("").values() if kind == "officeDocument")
+        return next(paths, "xl/workbook.xml")
+
+    def read_relations(self, part: str) -> dict[str, tuple[str, str]]:
+        """Returns the kind and the path of the parts to which a part refers, by the identifiers that it uses."""
+        folder, name = posixpath.split(part)
+        relations = {}
+        for values in self.read_elements(posixpath.join(folder, "_rels", f"{name}.rels"), "Relationship"):
+            path = posixpath.normpath(posixpath.join("/", folder, values.get("Target", ""))).lstrip("/")
+            relations[values.get("Id", "")] = (posixpath.basename(values.get("Type", "")), path)
+        return relations
+
+    @cached_property
+    def relations(self) -> dict[str, tuple[str, str]]:
+        return self.read_relations(self.part)
+
+    def find_part(self, kind: str) -> str:
+        """Returns the part of a kind of which there is one, by default the one so called."""
+        paths = (path for other, path in self.relations.values() if other == kind)
+        return next(paths, posixpath.join(posixpath.dirname(self.part), f"{kind}.xml"))
+
+    @cached_property
+    def sheets(self) -> list[tuple[str, str]]:
+        """The name and the part of each sheet."""
+        sheets = []
+        for sheet in self.read_elements(self.part, "sheet"):
+            values = {name.rpartition(":")[2]: value for name, value in sheet.items()}
+            sheets.append((values.get("name", ""), self.relations.get(values.get("id", ""), ("", ""))[1]))
+        return sheets
+
+    def read_sheets(self) -> Iterator[tuple[str, Iterable[CellRow]]]:
+        for name, part in self.sheets:
+            yield name, self.read_rows(part)
+
+    def read_rows(self, part: str) -> Iterator[CellRow]:
+        number = 0
+        for row in self.read_elements(part, self.row_name):
+            number = read_number(row.get("r", ""), otherwise=number + 1)
+            yield number, self.list_cells(row)
+
+    def read_cells(self, row: Element) -> Iterator[SheetCell]:
+        column = -1
+        for cell in row:
+            column = number_column(cell.get("r", ""), otherwise=column + 1)
+            if len(cell):
+                style = cell.get("s", "")
+                yield SheetCell(column, *self.read_value(cell, style), style)
+
+    def read_value(self, cell: Element, style: str) -> tuple[str, bool]:
+        """Returns the text of a cell, and whether a person has written it."""
+        kind, value = cell.get("t", "n"), cell.findtext("v", "")
+        if kind == "s":
+            number = read_number(value.strip(), otherwise=len(self.strings))
+            if number >= len(self.strings):
+                self.lacks_texts = True
+                return "", False
+            return self.strings[number], cell.find("f") is None
+        if kind == "inlineStr":
+            return read_string(cell.find("is")), True
+        if kind == "n":
+            return self.format_value(value, style), False
+        formats = {"e": "", "b": str(value.strip() == "1"), "d": value.replace("T", " ")}
+        return formats.get(kind, unescape(value)), False
+
+    def format_value(self, value: str, style: str) -> str:
+        """Returns a number as text; as a date if its style shows one that the calendar has."""
+        kind = self.styles.get(style)
+        try:
+            return format_time(float(value), kind, is_1904=self.is_1904) if kind else format_number(value)
+        except (ValueError, OverflowError):
+            return format_number(value)
+
+    @cached_property
+    def strings(self) -> list[str]:
+        return [read_string(item) for item in self.read_elements(self.find_part("sharedStrings"), "si")]
+
+    @cached_property
+    def is_1904(self) -> bool:
+        """Whether days are counted from 1904 on, as by old programs of Apple."""
+        properties = self.read_elements(self.part, "workbookPr")
+        return any(element.get("date1904") in ("1", "true") for element in properties)
+
+    @cached_property
+    def styles(self) -> dict[str, str]:
+        """What styles show a number as, by their numbers: a date or a duration."""
+        codes, kinds = dict(BUILT_IN), []
+        for element in self.read_elements(self.find_part("styles"), "numFmt", "cellXfs"):
+            if element.tag == "numFmt":
+                number = read_number(element.get("numFmtId", ""), otherwise=0)
+                codes[number] = name_format(element.get("formatCode", ""))
+            else:
+                kinds = [codes.get(read_number(style.get("numFmtId", ""), otherwise=0), "") for style in element]
+        return {str(number): kind for number, kind in enumerate(kinds) if kind}
+
+
+def read_string(node: Element | None) -> str:
+    """Returns the text of a string with its runs, without the readings of Asian characters."""
+    parts = []
+    for child in () if node is None else node:
+        element = child.find("t") if child.tag == "r" else child if child.tag == "t" else None
+        if element is not None:
+            text = element.text or ""
+            parts.append(text if element.get("xml:space") == "preserve" else text.strip(" \t\r\n"))
+    return unescape("".join(parts))
+
+
+def unescape(text: str) -> str:
+    return ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+
+
+def name_format(code: str) -> str:
+    """Returns what a code for numbers shows: "d. mmm" a date, "[h]:mm" a duration, "0.00" neither.
+
+    Of the parts of a code, divided by semicolons, the first counts.
+    """
+    match = TIME_CODE.search(QUOTED.sub("", code).partition(";")[0])
+    if match is None:
+        return ""
+    return "duration" if match[0].startswith("[") else "date"
+
+
+def format_time(days: float, kind: str, *, is_1904: bool) -> str:
+    """Returns a number of days as a duration, a date, a time, or both. Raises OverflowError beyond the year 9999."""
+    if kind == "duration":
+        return str(timedelta(milliseconds=round(days * DAY)))
+    if not is_1904 and 1 <= days < LEAP_DAY:
+        days += 1
+    moment = datetime(1904, 1, 1) if is_1904 else datetime(1899, 12, 30)
+    moment += timedelta(milliseconds=round(days * DAY))
+    if days < 1:
+        return str(moment.time())
+    return str(moment.date() if moment.time() == time() else moment)
+
+
+def number_column(reference: str, *, otherwise: int) -> int:
+    """Returns the column, from 0, of the cell that is called "AB12"; `otherwise` for what is no name of one."""
+    column = count_letters(reference.rstrip("0123456789"))
+    return otherwise if column < 0 else column
+
+
+@lru_cache(1 << 10)
+def count_letters(letters: str) -> int:
+    """Returns the column of these letters, from 0: "A" is 0, "AB" is 27; -1 for what are none."""
+    number = 0
+    for letter in letters.upper() if COLUMN_LETTERS.fullmatch(letters) else "":
+        number = 26 * number + ord(letter) - 64
+    return number - 1
+
+
+# Spreadsheets of OpenDocument (ods). One part has all sheets; equal cells and rows are spelled once, with their number.
+
+
+CONTENT_PART = "content.xml"
+CELLS = ("table-cell", "covered-table-cell")  # covered by another: merged
+DURATION = re.compile(r"PT(\d+)H(\d+)M([\d.]+)S")
+VALUES = {"date": "office:date-value", "time": "office:time-value", "boolean": "office:boolean-value"}
+SPACES = {"tab": "\t", "line-break": "\n"}
+HIDDEN_TEXT = ("annotation", "ruby-text")
+
+
+class CalcBook(Book):
+    row_name, sheet_name = "table-row", "table"
+
+    def read_sheets(self) -> Iterator[tuple[str, Iterable[CellRow]]]:
+        name: str | None = None
+        rows: list[CellRow] = []
+        number = 1
+        for element in self.read_elements(CONTENT_PART, self.row_name, container=self.sheet_name):
+            if element.tag != self.row_name:
+                if name is not None:
+                    yield name, rows
+                name, rows, number = element.get("table:name", ""), [], 1
+                continue
+            cells, count = self.list_cells(element), count_repeats(element, "rows")
+            if cells:  # of more rows than there can be, one says that there are too many
+                rows += [(row, cells) for row in range(number, min(number + count, MAXIMUM_ROWS + 2))]
+            number += count
+        if name is not None:
+            yield name, rows
+
+    def read_cells(self, row: Element) -> Iterator[SheetCell]:
+        column = 0
+        for cell in row:
+            count = count_repeats(cell) if cell.tag in CELLS else 0  # a comment or the like is in no column
+            kind = cell.get("office:value-type")
+            if kind:
+                text, style = read_calc_text(cell, kind), cell.get("table:style-name", "")
+                is_text = kind == "string" and not cell.get("table:formula")
+                last = min(column + count, MAXIMUM_COLUMNS + 1)  # of more cells, one says that there are too many
+                for repeated in range(min(column, MAXIMUM_COLUMNS), last):
+                    yield SheetCell(repeated, text, is_text, style)
+            column += count
+
+
+def count_repeats(element: Element, noun: str = "columns") -> int:
+    """Returns how often a cell or a row is there."""
+    count = element.get(f"table:number-{noun}-repeated")
+    return 1 if count is None else read_number(count, otherwise=1)
+
+
+def read_calc_text(cell: Element, kind: str) -> str:
+    """Returns the text of a cell: of a number its value, which programs show in many ways."""
+    value = cell.get(VALUES.get(kind, "office:value"), "")
+    if kind == "string":
+        text = cell.get("office:string-value")
+        return "\n".join(map(read_calc_paragraph, cell.iterfind("p"))) if text is None else text
+    if kind == "time":
+        return DURATION.sub(r"\1:\2:\3", value)
+    return {"date": value.replace("T", " "), "boolean": value.capitalize()}.get(kind) or format_number(value)
+
+
+def read_calc_paragraph(paragraph: Element) -> str:
+    """Returns the text of a paragraph, with the blanks that are spelled as elements, without comments."""
+    if not len(paragraph):  # as of nearly all cells
+        return paragraph.text or ""
+    for element in paragraph.iter():
+        if element.tag in HIDDEN_TEXT:
+            element[:], element.text = [], ""
+        elif element.tag == "s":
+            element.text = " " * min(read_number(element.get("text:c", ""), otherwise=1), MAXIMUM_COLUMNS)
+        elif element.tag in SPACES:
+            element.text = SPACES[element.tag]
+    return "".join(paragraph.itertext())
+
+
+# Pairs: the rows of the first sheet with text, all of one width.
 
 
 class SpreadsheetReader(TableReader):
     expects = "a sheet with two columns of sentences"
 
     def read_records(self) -> Iterator[TableRecord]:
-        try:
-            from python_calamine import CalamineWorkbook
-        except ModuleNotFoundError as error:
-            raise MissingExtraError(
-                "spreadsheets need the package python-calamine, which is not installed",
-                hint=f"{explain_install('formats')}, or save the sheet as .csv",
-            ) from error
-        data = self.read_data()
-        try:
-            book = CalamineWorkbook.from_filelike(io.BytesIO(data))
-            names = book.sheet_names
-            sheets = ((name, book.get_sheet_by_name(name).to_python(skip_empty_area=False)) for name in names)
-            name, rows = next(((name, rows) for name, rows in sheets if rows), ("", []))
-        except Exception as error:  # of whatever kind its parser raises for a damaged file
-            raise DataError(
-                f"{self.file.name} is damaged: {str(error)[:100]}", hint="open it, and save it again"
-            ) from error
-        if len(names) > 1 and rows:
-            others = format_count(len(names) - 1, "other was", "others were")
-            self.add_note(f"the sheet {name!r} was read; {others} not")
-        for number, row in enumerate(rows, start=1):
-            yield number, [format_value(value) for value in row]
+        book = self.open_book()
+        name, others = "", -1
+        table: list[tuple[int, list[str]]] = []
+        for sheet, rows in book.read_sheets():
+            others += 1
+            if not table:
+                name, table = sheet, self.place_cells(rows)
+        if others > 0 and table:
+            self.add_note(f"the sheet {name!r} was read; {format_count(others, 'other was', 'others were')} not")
+        if book.lacks_texts:
+            raise DataError(f"{self.file.name} is damaged: texts of it are missing", hint="open it, and save it again")
+        width, line = max((len(texts) for _, texts in table), default=0), 0
+        for number, texts in table:
+            yield from ((blank, [""] * width) for blank in range(line + 1, number))
+            yield number, texts + [""] * (width - len(texts))
+            line = number
 
-    def read_data(self) -> bytes:
+    def open_book(self) -> Book:
         """Returns the file. Raises DataError if it, or what is in it, is unsafe or larger than memory allows."""
         with self.stream.open_binary() as file:
             data: bytes = file.read((MAXIMUM_ARCHIVE << 20) + 1)
         if len(data) > MAXIMUM_ARCHIVE << 20:
             raise DataError(f"{self.file.name} has more than {MAXIMUM_ARCHIVE:,} MiB", hint="save it as .csv")
         archive = open_archive(data, self.file.name, "a spreadsheet")
-        for entry in archive.infolist():
-            if entry.filename.endswith(".xml"):
-                self.check_extent(entry.filename, read_entry(archive, entry, self.file.name))
-        return data
 
-    def check_extent(self, name: str, content: bytes) -> None:
-        """Raises DataError for a sheet whose cells span a rectangle that is too large."""
-        if name.endswith(".xml") and "worksheets/" in name:
-            columns = rows = 1
-            for match in REFERENCE.finditer(content):
-                columns, rows = max(columns, count_column(match[1])), max(rows, int(match[2]))
-            if columns * rows > MAXIMUM_CELLS:
-                self.refuse_size(f"a sheet of {format_count(columns, 'column')} and {format_count(rows, 'row')}")
-        if name == "content.xml":
-            for match in REPEATED.finditer(content):
-                if int(match[2][:12]) > 100_000 or match[1] == b"columns":
-                    self.refuse_size(f"a cell or row that is repeated {int(match[2][:12]):,} times")
+        def read_part(part: str) -> bytes:
+            entry = archive.NameToInfo.get(part)
+            return b"" if entry is None else read_entry(archive, entry, self.file.name)
 
-    def refuse_size(self, problem: str) -> None:
-        raise DataError(f"{self.file.name} has {problem}", hint="save the two columns as .csv")
+        return (CalcBook if CONTENT_PART in archive.NameToInfo else Workbook)(self.file.name, read_part)
 
+    def place_cells(self, rows: Iterable[CellRow]) -> list[tuple[int, list[str]]]:
+        """Returns the texts of a sheet, row by row; none if all are empty.
 
-def count_column(letters: bytes) -> int:
-    """Returns the number of a column, from 1: "A" is 1, "AB" is 28."""
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
-
-
-def format_value(value: Any) -> str:
-    """Returns a cell as text; a whole number has no decimals."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return "" if value is None else str(value)
+        Raises DataError for a sheet whose cells span a rectangle that is too large.
+        """
+        table, width, height, has_text = [], 0, 0, False
+        for number, cells in rows:
+            cells = [cell for cell in cells if cell.text]
+            if cells:
+                width, height = max(width, 1 + max(map(GET_COLUMN, cells))), max(height, number)
+                if height > MAXIMUM_ROWS or width * height > MAXIMUM_CELLS:
+                    size = f"a sheet of {format_count(width, 'column')} and {format_count(height, 'row')}"
+                    raise DataError(f"{self.file.name} has {size}", hint="save the two columns as .csv")
+                texts = [""] * width
+                for cell in cells:
+                    texts[cell.column] = cell.text
+                has_text = has_text or any(map(str.strip, texts))
+                table.append((number, texts))
+        return table if has_text else []

@@ -174,6 +174,60 @@ def scan_xml(text: str) -> Iterator[MarkupToken]:
         cutter.tokens.clear()
 
 
+class ElementReader:
+    """Reads elements from a document, each with all inside it as soon as its chunk is read, and forgets what is before.
+
+    Expat calls the builder of trees with no Python between: three times as fast as `UnitCollector`, for spreadsheets
+    with a million cells. Elements have their local names, and say nothing of where they stand.
+    """
+
+    def __init__(self, names: frozenset[str], container: str = "") -> None:
+        self.names = names
+        self.container = container  # around elements: each is yielded when it begins
+        self.last: Element | None = None  # container
+        self.builder = TreeBuilder()
+        self.tree = self.builder.start("", {})
+
+    def read(self, data: bytes) -> Iterator[Element]:
+        """Yields the elements in order. Raises XmlError for invalid XML, ValueError beyond our limits."""
+        parser = make_parser(XmlGuard(), None)
+        parser.buffer_text = True
+        parser.StartElementHandler, parser.EndElementHandler = self.builder.start, self.builder.end
+        parser.CharacterDataHandler = self.builder.data
+        position = 0
+        while position < len(data):
+            # A chunk is as long as what waits, so that long tags and comments take linear time.
+            end = position + max(FIRST_CHUNK, position - max(0, parser.CurrentByteIndex))
+            parser.Parse(data[position:end], end >= len(data))
+            position = end
+            yield from self.take(self.tree, is_open=end < len(data))
+
+    def take(self, node: Element, depth: int = 0, *, is_open: bool) -> Iterator[Element]:
+        """Yields the elements in a node, and removes all that is complete; in an open node, the last may go on."""
+        if depth > MAXIMUM_DEPTH:
+            raise ValueError(f"more than {MAXIMUM_DEPTH} nested elements")
+        last = len(node) - 1
+        for index, child in enumerate(node):
+            goes_on = is_open and index == last
+            if child.tag.rpartition(":")[2] in self.names:
+                if not goes_on:
+                    yield strip_prefixes(child)
+                continue
+            if child.tag.rpartition(":")[2] == self.container and child is not self.last:
+                self.last = child
+                yield child
+            yield from self.take(child, depth + 1, is_open=goes_on)
+        del node[: last if is_open else last + 1]
+
+
+def strip_prefixes(element: Element) -> Element:
+    """Returns an element with the local names of all inside it."""
+    if ":" in element.tag:
+        for node in element.iter():
+            node.tag = node.tag.rpartition(":")[2]
+    return element
+
+
 class XmlUnit(NamedTuple):
     """A unit, and where it stands."""
 

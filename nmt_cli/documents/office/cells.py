@@ -24,6 +24,7 @@ from nmt_cli.documents.office.opendocument import OpenDocument, OpenDocumentRead
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.documents.xml import (
     XmlNode,
+    cut_document,
     decode_xml,
     escape_xml,
     parse_node,
@@ -34,25 +35,15 @@ from nmt_cli.documents.xml import (
 )
 from nmt_cli.errors import DataError
 from nmt_cli.formats.archives import refuse_part
-from nmt_cli.formats.xml import MarkupToken, scan_xml
+from nmt_cli.formats.sheets import CELLS, CONTENT_PART, Book, CalcBook, SheetCell, read_number
+from nmt_cli.formats.xml import CutUnit, MarkupToken
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-MAXIMUM_COLUMNS = 1 << 14  # of Excel and LibreOffice
-CELL_NUMBER = re.compile("[0-9]{1,18}")
 FILLING = AddedColumn("", lambda translation: translation.text)  # in an existing column
 SheetKey = TypeVar("SheetKey", str, int)
-
-
-class SheetCell(NamedTuple):
-    """A cell: its column from 0, its text, whether that is to be translated, and its style."""
-
-    column: int
-    text: str
-    is_text: bool
-    style: str
 
 
 class SheetRow(NamedTuple):
@@ -67,31 +58,25 @@ class SheetRow(NamedTuple):
 class Sheet(ABC):
     """The XML of a sheet whose rows get further cells; a format says how rows and cells are written."""
 
-    rows: str  # the local name of a row
     fixed: re.Pattern[str]  # what names cells by their places, so that no row may move
 
-    def __init__(self, source: DocumentSource) -> None:
+    def __init__(self, source: DocumentSource, book: Book) -> None:
         self.source = source
+        self.book = book  # which reads the cells
         self.sorted = SortedRows(self.move_row) if source.config.sort_by_confidence else None
 
     @cached_property
     def decoded(self) -> DecodedText:
         return decode_xml(self.source)
 
-    def read_tokens(self) -> Iterator[MarkupToken | XmlNode]:
-        """Yields the rows of the sheet as trees, one at a time, and all else as tokens."""
-        tokens = scan_xml(self.decoded.text)
-        for token in tokens:
-            yield read_node(tokens, token) if token.kind == "open" and self.is_row(token) else token
-
-    def is_row(self, token: MarkupToken) -> bool:
-        return strip_prefix(token.name) == self.rows
+    def cut_rows(self) -> Iterator[CutUnit]:
+        """Yields the rows of the sheet, one at a time, and all else before and behind them."""
+        yield from cut_document(self.source, self.decoded.text, frozenset({self.book.row_name}))
 
     @cached_property
     def header(self) -> list[str]:
         """The texts of the first row with cells; empty if there is none."""
-        rows = (self.list_texts(row) for row in self.read_tokens() if isinstance(row, XmlNode))
-        return next(filter(None, rows), [])
+        return next(filter(None, map(self.list_texts, self.cut_rows())), [])
 
     @cached_property
     def column(self) -> int:
@@ -104,40 +89,29 @@ class Sheet(ABC):
         return find_filled_column(self.source, self.header if has_header(self.source) else [])
 
     @cached_property
-    def parts(self) -> list[MarkupToken | SheetRow]:
+    def parts(self) -> list[str | SheetRow]:
         """The sheet; of its rows, whose trees would fill the memory, only what is needed is kept."""
         self.width = 0
         awaits_header = has_header(self.source)
-        parts: list[MarkupToken | SheetRow] = []
-        for part in self.read_tokens():
-            if isinstance(part, XmlNode):
-                cells = self.list_cells(part)
-                self.width = max(self.width, *(cell.column + 1 for cell in cells), 0)
-                source_cell, filled_cell = (
-                    next((cell for cell in cells if cell.column == column), None)
-                    for column in (self.column, self.filled)
-                )
-                parts.append(SheetRow(part.raw, source_cell, filled_cell, is_header=awaits_header and bool(cells)))
-                awaits_header = awaits_header and not cells
-            else:
-                parts.append(part)
+        parts: list[str | SheetRow] = []
+        for part in self.cut_rows():
+            parts.append(part.before)
+            if part.unit is None:
+                continue
+            cells = self.book.list_cells(part.unit.element)
+            self.width = max(self.width, *(cell.column + 1 for cell in cells), 0)
+            source_cell, filled_cell = (
+                next((cell for cell in cells if cell.column == column), None) for column in (self.column, self.filled)
+            )
+            parts.append(SheetRow(part.raw, source_cell, filled_cell, is_header=awaits_header and bool(cells)))
+            awaits_header = awaits_header and not cells
         return parts
 
-    def list_texts(self, row: XmlNode) -> list[str]:
+    def list_texts(self, row: CutUnit) -> list[str]:
         """Returns the texts of all columns of a row; empty if it has no cells."""
-        texts = {cell.column: cell.text for cell in self.list_cells(row)}
+        cells = [] if row.unit is None else self.book.list_cells(row.unit.element)
+        texts = {cell.column: cell.text for cell in cells}
         return [texts.get(column, "") for column in range(max(texts, default=-1) + 1)]
-
-    def list_cells(self, row: XmlNode) -> list[SheetCell]:
-        """Returns the cells of a row that are not empty. Raises DataError if it is wider than any sheet."""
-        cells = list(self.read_cells(row))
-        if any(cell.column >= MAXIMUM_COLUMNS for cell in cells):
-            refuse_part(self.source.name, f"a row has more than {MAXIMUM_COLUMNS:,} columns", "divide the sheet")
-        return cells
-
-    @abstractmethod
-    def read_cells(self, row: XmlNode) -> Iterator[SheetCell]:
-        """Yields the cells of a row that are not empty, in order."""
 
     @abstractmethod
     def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str, column: int) -> str:
@@ -146,9 +120,9 @@ class Sheet(ABC):
         They have the format of those or, where there are none, `style`.
         """
 
-    def write_tag(self, tag: str) -> str:
-        """Returns a tag outside of rows, in a sheet that gets wider."""
-        return tag
+    def widen(self, text: str) -> str:
+        """Returns what is outside of rows, in a sheet that gets wider."""
+        return text
 
     def read_units(self) -> Iterator[TranslationUnit]:
         """Yields the units of the sheet, one per row.
@@ -165,8 +139,8 @@ class Sheet(ABC):
         self.added = list_added_columns(self.source, self.header if has_header(self.source) else [])
         yield make_verbatim_unit(self.decoded.mark)
         for part in self.parts:
-            if isinstance(part, MarkupToken):
-                yield self.keep(self.write_tag(part.raw))
+            if isinstance(part, str):
+                yield self.keep(self.widen(part))
             elif part.is_header:
                 style = "" if part.cell is None else part.cell.style
                 headings = [(added.as_text(), added.name) for added in self.added]
@@ -209,11 +183,6 @@ class Sheet(ABC):
         return TranslationUnit((format_cell(cell.text),), write_row)
 
 
-def read_cell_number(text: str, *, otherwise: int) -> int:
-    """Returns a number as a program writes it; `otherwise` for anything else."""
-    return int(text) if CELL_NUMBER.fullmatch(text) else otherwise
-
-
 def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], source: DocumentSource) -> SheetKey:
     """Returns the key of the first sheet whose header has the column. Raises DataError if none has it."""
     require_languages(source)
@@ -232,16 +201,14 @@ def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], source: Document
 # Numbers, dates, formulas and formats are kept.
 
 
-CELL_ELEMENTS = ("table-cell", "covered-table-cell")
 COLUMNS_REPEATED = "table:number-columns-repeated"
-CONTENT_PART = "content.xml"
 
 
 class SpreadsheetTextReader(OpenDocumentReader):
     """Reads the paragraphs of cells that hold text of their own."""
 
     def read_token(self, token: MarkupToken, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
-        if token.kind == "open" and strip_prefix(token.name) in CELL_ELEMENTS and not holds_text(token.raw):
+        if token.kind == "open" and strip_prefix(token.name) in CELLS and not holds_text(token.raw):
             yield read_node(tokens, token).raw
         else:
             yield from super().read_token(token, tokens)
@@ -264,7 +231,7 @@ class OdsDocument(OpenDocument):
     @cached_property
     def chosen_sheet(self) -> CalcSheet:
         """The content, of which the first sheet with the column is translated."""
-        sheet = CalcSheet(self.open_part(CONTENT_PART))
+        sheet = CalcSheet(self.open_part(CONTENT_PART), CalcBook(self.source.name, self.read_bytes))
         sheet.number = choose_sheet(sheet.read_headers(), self.source)
         return sheet
 
@@ -272,40 +239,28 @@ class OdsDocument(OpenDocument):
 class CalcSheet(Sheet):
     """One sheet of a content, with all of it around."""
 
-    rows = "table-row"
     fixed = re.compile(r'\stable:(?:formula=|number-rows-spanned="(?!1"))')
     number = 0  # of the sheet, from 0
 
-    def number_parts(self) -> Iterator[tuple[int, MarkupToken | XmlNode]]:
-        """Yields all of the content, each part with the number of its sheet."""
+    def number_rows(self) -> Iterator[tuple[int, CutUnit]]:
+        """Yields the rows of all sheets, each with the number of its sheet; a sheet begins with a row that is empty."""
         number = -1
-        for part in super().read_tokens():
-            number += isinstance(part, MarkupToken) and part.kind == "open" and part.name == "table:table"
+        names = frozenset({self.book.row_name}), frozenset({CalcBook.sheet_name})
+        for part in cut_document(self.source, self.decoded.text, *names):
+            number += part.unit is not None and part.unit.element.tag == CalcBook.sheet_name
             yield number, part
 
     def read_headers(self) -> Iterator[tuple[int, list[str]]]:
         """Yields the number and the header of each sheet with cells."""
         last = -1
-        for number, part in self.number_parts():
-            if number > last and isinstance(part, XmlNode) and (header := self.list_texts(part)):
+        for number, part in self.number_rows():
+            if number > last and (header := self.list_texts(part)):
                 last = number
                 yield number, header
 
-    def read_tokens(self) -> Iterator[MarkupToken | XmlNode]:
-        for number, part in self.number_parts():
-            is_other = isinstance(part, XmlNode) and number != self.number
-            yield MarkupToken("other", part.raw) if is_other else part
-
-    def read_cells(self, row: XmlNode) -> Iterator[SheetCell]:
-        column = 0
-        for cell in row.elements:
-            count = count_repeats(cell)
-            if cell.read("value-type"):
-                text = "\n".join(part.text for part in cell.elements if part.name == "p")
-                last = min(column + count, MAXIMUM_COLUMNS + 1)  # of more cells, one says that there are too many
-                for repeated in range(min(column, MAXIMUM_COLUMNS), last):
-                    yield SheetCell(repeated, text, holds_text(cell.tag), cell.read("style-name"))
-            column += count
+    def cut_rows(self) -> Iterator[CutUnit]:
+        for number, part in self.number_rows():
+            yield part if number == self.number else CutUnit(part.before + part.raw)
 
     def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str, column: int) -> str:
         before, after = self.split_row(row, column)
@@ -333,8 +288,7 @@ class CalcSheet(Sheet):
 
 def count_repeats(cell: XmlNode) -> int:
     """Returns in how many columns a cell is; a comment or the like in none."""
-    count = cell.read("number-columns-repeated")
-    return read_cell_number(count, otherwise=1) if cell.name in CELL_ELEMENTS else 0
+    return read_number(cell.read("number-columns-repeated"), otherwise=1) if cell.name in CELLS else 0
 
 
 def repeat_cell(cell: XmlNode, count: int) -> str:

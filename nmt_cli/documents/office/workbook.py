@@ -13,33 +13,30 @@ from functools import cached_property
 
 from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.documents.columns import AddedColumn
-from nmt_cli.documents.document import DocumentSource, TranslationUnit
+from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.documents.marks import InlineItem
-from nmt_cli.documents.office.cells import Sheet, SheetCell, choose_sheet, read_cell_number
+from nmt_cli.documents.office.cells import Sheet, choose_sheet
 from nmt_cli.documents.office.openxml import OpenXmlDocument, RunReader
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.documents.strings.syntax import read_plain_items
 from nmt_cli.documents.strings.xml_values import LINE_SYNTAX
 from nmt_cli.documents.xml import (
     XmlNode,
-    decode_xml,
     escape_xml,
     find_attribute,
     map_attributes,
     parse_node,
     read_attribute,
-    read_node,
     set_attribute,
 )
-from nmt_cli.formats.xml import scan_xml
+from nmt_cli.formats.sheets import Workbook, number_column, read_number
 from nmt_cli.text.words import has_letters
 
 STRINGS_PART, SHEET_PART, TABLE_PART = "sharedStrings+xml", "worksheet+xml", "table+xml"  # how content types end
 TABLE_COLUMN = re.compile(r"<(?:\w+:)?tableColumn\s[^<>]*>")
-SHEET_ENTRY = re.compile(r"<(?:\w+:)?sheet\s[^<>]*>")
-RELATION = re.compile(r"<(?:\w+:)?Relationship\s[^<>]*>")
-CELL_REFERENCE = re.compile(r"([A-Z]{1,3})(\d+)")
-WORKBOOK = "xl/workbook.xml"
+EXTENT = re.compile(r"(<(?:\w+:)?dimension\s[^<>]*?\bref=[\"'](?:[A-Z]{1,3}\d+:)?)[A-Z]{1,3}(?=\d+[\"'])")
+COLUMNS = re.compile(r"(<(?:\w+:)?cols>.*?)(</(?:\w+:)?cols>)", re.DOTALL)
+COLUMN = re.compile(r"<(?:\w+:)?col\s[^<>]*>")
 
 
 class CellTextReader(RunReader):
@@ -103,27 +100,17 @@ class XlsxDocument(OpenXmlDocument):
         return frozenset(map_attributes(tag).get("name", "") for text in tables for tag in TABLE_COLUMN.findall(text))
 
     @cached_property
-    def strings(self) -> list[str]:
-        """The shared strings, to which cells refer by number."""
-        name = next(
-            (name for name, kind in self.types.items() if kind.endswith(STRINGS_PART) and self.has_part(name)), None
-        )
-        tokens = scan_xml(decode_xml(self.open_part(name)).text) if name is not None else iter(())
-        return [read_cell_text(read_node(tokens, token)) for token in tokens if token.name.rpartition(":")[2] == "si"]
+    def book(self) -> Workbook:
+        return Workbook(self.source.name, lambda name: self.read_bytes(name) if self.has_part(name) else b"")
 
     @cached_property
     def chosen_sheet(self) -> str:
         """The part with the first sheet that has the column, in the order of the workbook."""
-        folder, _, name = WORKBOOK.rpartition("/")
-        relations = (map_attributes(tag) for tag in RELATION.findall(self.read_text(f"{folder}/_rels/{name}.rels")))
-        targets = {values.get("id", ""): values.get("target", "") for values in relations}
-        ids = [read_attribute(tag, "id") for tag in SHEET_ENTRY.findall(self.read_text(WORKBOOK))]
-        paths = [targets.get(id, "").removeprefix("/xl/") for id in ids]
-        names = [f"{folder}/{path}" for path in paths if self.has_part(f"{folder}/{path}")]
+        names = [part for _, part in self.book.sheets if self.has_part(part)]
         return choose_sheet(((name, self.open_sheet(name).header) for name in names), self.source)
 
     def open_sheet(self, name: str) -> WorkbookSheet:
-        return WorkbookSheet(self.open_part(name), self.strings)
+        return WorkbookSheet(self.open_part(name), self.book)
 
     def read_text(self, name: str) -> str:
         return self.read_bytes(name).decode("utf-8", "replace") if self.has_part(name) else ""
@@ -132,43 +119,20 @@ class XlsxDocument(OpenXmlDocument):
 class WorkbookSheet(Sheet):
     """A worksheet; added cells hold their texts themselves, with the format of the cell that is translated."""
 
-    rows = "row"
     fixed = re.compile(r"<(?:\w+:)?(?:f|mergeCell|hyperlink|legacyDrawing)[\s/>]")
-
-    def __init__(self, source: DocumentSource, strings: Sequence[str]) -> None:
-        super().__init__(source)
-        self.strings = strings
-        self.widths: list[str] = []  # the tags of the columns' formats, as far as they are written
 
     def number_cells(self, row: XmlNode) -> Iterator[tuple[int, XmlNode]]:
         """Yields all cells of a row with their columns, from 0."""
         column = -1
         for cell in row.elements:
-            reference = CELL_REFERENCE.fullmatch(cell.read("r"))
-            column = column + 1 if reference is None else count_letters(reference[1])
+            column = number_column(cell.read("r"), otherwise=column + 1)
             yield column, cell
-
-    def read_cells(self, row: XmlNode) -> Iterator[SheetCell]:
-        for column, cell in self.number_cells(row):
-            if cell.elements:
-                yield SheetCell(column, *self.read_value(cell), cell.read("s"))
-
-    def read_value(self, cell: XmlNode) -> tuple[str, bool]:
-        """Returns the text of a cell, and whether it is translated: not a number, a date or the result of a formula."""
-        kind, value, inline = cell.read("t"), cell.find("v"), cell.find("is")
-        if kind == "inlineStr" and inline is not None:
-            return read_cell_text(inline), True
-        text = "" if value is None else value.text.strip()
-        if kind == "s":
-            number = read_cell_number(text, otherwise=len(self.strings))
-            return (self.strings[number] if number < len(self.strings) else "", cell.find("f") is None)
-        return text, False
 
     def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str, column: int) -> str:
         end = column + len(texts)
         spans = find_attribute(row.tag, "spans")
         tag = row.tag if spans is None else set_attribute(row.tag, "spans", f"1:{max(self.width, end)}")
-        prefix = row.tag[1 : row.tag.index(self.rows)]
+        prefix = row.tag[1 : row.tag.index(self.book.row_name)]
         numbered = list(self.number_cells(row))
         styles = {index: cell.read("s") for index, cell in numbered}
         before = "".join(cell.raw for index, cell in numbered if index < column)
@@ -187,30 +151,26 @@ class WorkbookSheet(Sheet):
         )
         return f"{set_attribute(tree.tag, 'r', number)}{cells}{tree.end}" if number else row
 
-    def write_tag(self, tag: str) -> str:
+    def widen(self, text: str) -> str:
+        """Returns what is outside of rows, with the extent of the sheet and the width of the added columns."""
         if not self.added:
-            return tag
+            return text
         last = self.width + len(self.added)
-        name = tag[1:].split(maxsplit=1)[0].rpartition(":")[2].rstrip("/>") if tag.startswith("<") else ""
-        if name == "dimension":
-            corner = re.sub(r"[A-Z]{1,3}(\d+)$", rf"{spell_column(last - 1)}\1", read_attribute(tag, "ref"))
-            return set_attribute(tag, "ref", corner)
-        if name == "col":
-            self.widths.append(tag)
-        return self.write_widths(tag, last) if tag.startswith("</") and "cols>" in tag else tag
-
-    def write_widths(self, end: str, last: int) -> str:
-        """Returns the end of the columns' formats, preceded by the width of the added ones: that of the translated."""
-        ranges = [
-            tuple(read_cell_number(read_attribute(tag, name), otherwise=0) for name in ("min", "max"))
-            for tag in self.widths
-        ]
-        same = next(
-            (tag for tag, (low, high) in zip(self.widths, ranges, strict=True) if low <= self.column + 1 <= high), None
+        corner = rf"\g<1>{spell_column(last - 1)}"
+        return COLUMNS.sub(
+            lambda match: match[1] + self.write_width(match[1], last) + match[2], EXTENT.sub(corner, text)
         )
-        if same is None or max(high for _, high in ranges) > self.width:
-            return end
-        return set_attribute(set_attribute(same, "min", str(self.width + 1)), "max", str(last)) + end
+
+    def write_width(self, columns: str, last: int) -> str:
+        """Returns the format of the added columns, behind those of all others: that of the translated one."""
+        ranges = [
+            (tag, *(read_number(read_attribute(tag, name), otherwise=0) for name in ("min", "max")))
+            for tag in COLUMN.findall(columns)
+        ]
+        same = next((tag for tag, low, high in ranges if low <= self.column + 1 <= high), None)
+        if same is None or max(high for _, _, high in ranges) > self.width:
+            return ""
+        return set_attribute(set_attribute(same, "min", str(self.width + 1)), "max", str(last))
 
 
 def write_cell(reference: str, added: AddedColumn, text: str, style: str, prefix: str) -> str:
@@ -220,14 +180,6 @@ def write_cell(reference: str, added: AddedColumn, text: str, style: str, prefix
         return f"<{prefix}c{attributes}><{prefix}v>{text}</{prefix}v></{prefix}c>" if text else ""
     content = f'<{prefix}is><{prefix}t xml:space="preserve">{escape_xml(text)}</{prefix}t></{prefix}is>'
     return f'<{prefix}c{attributes} t="inlineStr">{content}</{prefix}c>'
-
-
-def count_letters(letters: str) -> int:
-    """Returns the index of a column from 0: "A" is 0, "AB" is 27."""
-    number = 0
-    for letter in letters:
-        number = 26 * number + ord(letter) - 64
-    return number - 1
 
 
 def spell_column(index: int) -> str:

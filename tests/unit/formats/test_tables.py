@@ -14,6 +14,7 @@ from nmt_cli.formats.inputs import CorpusFile, ReadOptions, require_input
 from nmt_cli.formats.opening import open_reader
 from nmt_cli.formats.reader import Row
 from nmt_cli.formats.usfm import MAXIMUM_VERSE
+from support.archives import make_ods, make_xlsx, pack, unpack
 from support.formats import refusal, rows, texts
 
 
@@ -91,7 +92,6 @@ def test_columns_of_a_table_are_chosen_by_number_or_name(path: Path) -> None:
     assert "line 2: 2 columns" in refusal(path, "a\tb\tc\nd\te\n", target_column="3")
 
 
-pytest.importorskip("python_calamine")
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -136,13 +136,109 @@ def test_what_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pyte
     path = write_xlsx(tmp_path / "a.xlsx", [["a", "b"]], far)
     with pytest.raises(DataError, match="a sheet of 16,384 columns and 1,048,576 rows"):
         texts(path, path.read_bytes())
+    monkeypatch.setattr("nmt_cli.formats.archives.MAXIMUM_PART", 1 << 20)
     write_xlsx(path, [["a", "b"]])
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/media/bomb.xml", b"\0" * (1 << 21))
+        archive.writestr("xl/media/bomb.xml", b"\0" * (1 << 21))  # which nothing reads
     assert texts(path, path.read_bytes()) == [("a", "b")]
-    monkeypatch.setattr("nmt_cli.formats.archives.MAXIMUM_PART", 1 << 20)
+    write_xlsx(path, [["a", "b"]], " " * (1 << 20))
     with pytest.raises(DataError, match="has more than 1 MiB"):
         texts(path, path.read_bytes())
+    path.write_bytes(make_ods(ODS_ROW.replace("row>", 'row table:number-rows-repeated="9000000">', 1)))
+    with pytest.raises(DataError, match="a sheet of 2 columns and 1,048,577 rows"):
+        texts(path, path.read_bytes())
+
+
+STYLES = (
+    '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="d\\. mmm"/><numFmt numFmtId="165" formatCode="[h]:mm"/>'
+    '<numFmt numFmtId="166" formatCode="[Red]0 &quot;days&quot;;d"/></numFmts><cellStyleXfs><xf numFmtId="14"/>'
+    '</cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/>'
+    '<xf numFmtId="166"/><xf numFmtId="10"/></cellXfs></styleSheet>'
+)
+STRINGS = (
+    '<si><t>plain</t></si><si><t xml:space="preserve"> kept </t></si><si><t> cut </t></si>'
+    '<si><r><t>rich</t></r><r><rPr><b/></rPr><t xml:space="preserve"> text</t></r><rPh><t>yomi</t></rPh></si>'
+    "<si><t>a_x000D_b_x005F_x0041_</t></si>"
+)
+CELLS = {  # how a cell of a workbook is spelled, and its text
+    't="s"><v>0</v>': "plain",
+    't="s"><v>1</v>': " kept ",
+    't="s"><v>2</v>': "cut",
+    't="s"><v>3</v>': "rich text",
+    't="s"><v>4</v>': "a\rb_x0041_",
+    't="s"><f>A1</f><v>0</v>': "plain",
+    't="inlineStr"><is><r><t>in</t></r><r><t>line</t></r></is>': "inline",
+    't="str"><f>A1</f><v> result </v>': " result ",
+    "><f>SUM(A1)</f><v>8</v>": "8",
+    "><f>A1</f>": "",
+    't="b"><v>1</v>': "True",
+    't="e"><v>#N/A</v>': "",
+    "><v>7.50</v>": "7.5",
+    "><v>1E+20</v>": "100000000000000000000",
+    's="5"><v>0.25</v>': "0.25",
+    's="1"><v>43831</v>': "2020-01-01",
+    's="1"><v>43831.5</v>': "2020-01-01 12:00:00",
+    's="1"><v>0.5</v>': "12:00:00",
+    's="1"><v>59</v>': "1900-02-28",
+    's="1"><v>3000000</v>': "3000000",
+    's="2"><v>43831</v>': "2020-01-01",
+    's="3"><v>1.5</v>': "1 day, 12:00:00",
+    's="4"><v>43831</v>': "43831",
+    's="1" t="s"><v>0</v>': "plain",
+    't="d"><v>2020-05-01T10:20:30</v>': "2020-05-01 10:20:30",
+}
+CALC_CELLS = {
+    '"string"><text:p>two</text:p><text:p>lines</text:p>': "two\nlines",
+    '"string"><text:p>a<text:s text:c="2"/>b<text:span>c</text:span><text:line-break/>d</text:p>': "a  bc\nd",
+    '"string"><text:p>a<office:annotation><text:p>note</text:p></office:annotation>b</text:p>': "ab",
+    '"string" office:string-value="kept"><text:p>shown</text:p>': "kept",
+    '"float" office:value="7.50"><text:p>7,5</text:p>': "7.5",
+    '"percentage" office:value="0.25"><text:p>25 %</text:p>': "0.25",
+    '"date" office:date-value="2020-05-01T10:20:30"><text:p>1. 5.</text:p>': "2020-05-01 10:20:30",
+    '"time" office:time-value="PT12H30M05S"><text:p>x</text:p>': "12:30:05",
+    '"boolean" office:boolean-value="true"><text:p>WAHR</text:p>': "True",
+}
+ODS_ROW = (
+    '<table:table-row><table:table-cell office:value-type="string"><text:p>a</text:p></table:table-cell>'
+    '<table:table-cell office:value-type="string"><text:p>b</text:p></table:table-cell></table:table-row>'
+)
+
+
+def read_first_column(path: Path) -> list[str]:
+    reader = open_reader(CorpusFile(path), ReadOptions(source_column="1", target_column="2"))
+    return [row.source for row in reader]
+
+
+def test_cells_have_one_text_whatever_they_show(tmp_path: Path) -> None:
+    cells = enumerate(CELLS, start=1)
+    rows = "".join(f'<row r="{y}"><c r="A{y}" {cell}</c><c r="B{y}"><v>1</v></c></row>' for y, cell in cells)
+    parts = unpack(make_xlsx(rows, STRINGS))
+    (tmp_path / "a.xlsx").write_bytes(pack({**parts, "xl/styles.xml": STYLES}))
+    assert dict(zip(CELLS, read_first_column(tmp_path / "a.xlsx"), strict=True)) == CELLS
+    rows = "".join(
+        f"<table:table-row><table:table-cell office:value-type={cell}</table:table-cell>"
+        '<table:table-cell office:value-type="float" office:value="1"/></table:table-row>'
+        for cell in CALC_CELLS
+    )
+    (tmp_path / "a.ods").write_bytes(make_ods(rows))
+    assert dict(zip(CALC_CELLS, read_first_column(tmp_path / "a.ods"), strict=True)) == CALC_CELLS
+
+
+def test_rows_and_cells_that_are_not_spelled_are_there(tmp_path: Path) -> None:
+    rows = '<row r="2"><c r="B2"><v>1</v></c><c><v>2</v></c></row><row><c/><c t="str"><v>x</v></c></row>'
+    path = tmp_path / "a.xlsx"
+    reader = [Row(1, "", ""), Row(2, "1", "2"), Row(3, "x", "")]
+    path.write_bytes(make_xlsx(rows, ""))
+    assert list(open_reader(CorpusFile(path), ReadOptions(source_column="2", target_column="3"))) == reader
+    path = tmp_path / "a.ods"
+    path.write_bytes(make_ods(ODS_ROW.replace("row>", 'row table:number-rows-repeated="2">', 1)))
+    assert [row.line for row in open_reader(CorpusFile(path), ReadOptions())] == [1, 2]
+
+
+def test_a_workbook_whose_texts_are_missing_is_damaged(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_bytes(make_xlsx('<row><c t="s"><v>9</v></c><c t="s"><v>0</v></c></row>', STRINGS))
+    with pytest.raises(DataError, match="damaged: texts of it are missing"):
+        list(open_reader(CorpusFile(tmp_path / "a.xlsx"), ReadOptions()))
 
 
 def test_a_damaged_workbook_is_told(tmp_path: Path) -> None:
