@@ -19,6 +19,7 @@ import pytest
 
 from nmt_cli.carrying.dates import DATES, WEEKDAYS, find_dates
 from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
+from nmt_cli.carrying.names import find_acronyms
 from nmt_cli.carrying.number_values import compare_numbers, find_lost_decades, list_uncertain
 from nmt_cli.carrying.numbers import FULL_TIMES, NumberNotation
 from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_places
@@ -36,11 +37,13 @@ from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.segmentation.insets import Inset, find_bracketed, find_speech
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, join_segments
+from support.names import CONTEXT, ENGLISH_FINDER, GERMAN_FINDER, list_names
 from support.rewriting import change, model_text
 
 CASES = Path(__file__).parents[1] / "cases"
 READER = LineReader(LineOptions(), copies_placeholders=True)
 FREQUENT = [("We live in Austria.", "Wir leben hier.")] * RARE_PLACE_COUNT
+FINDERS_OF_NAMES = {"eng": ENGLISH_FINDER, "deu": GERMAN_FINDER}
 
 Languages = tuple[str, str]
 
@@ -184,6 +187,26 @@ def list_failed(texts: list[str], languages: Languages) -> list[str]:
     return [f"{check.kind}: {check.message}" for check in check_pair(*texts, CheckContext(*languages))]
 
 
+def list_signs(text: str, languages: Languages) -> list[str]:
+    spans = ENGLISH_FINDER.find_names(text)
+    assert all(span.is_extracted and span.is_markup for span in spans)
+    return [span.text for span in spans]
+
+
+def list_wraps(text: str, languages: Languages) -> list[str]:
+    return [span.text for span in find_spans(text, CONTEXT, KINDS) if span.kind is SpanKind.WRAP]
+
+
+def list_codes(text: str, languages: Languages) -> list[str]:
+    spans = find_spans(text, CONTEXT, KINDS)
+    assert not any(span.is_extracted for span in spans)
+    return [span.text for span in spans]
+
+
+def list_acronyms(text: str, languages: Languages) -> list[str]:
+    return [span.text for span in find_acronyms(text, languages[0])]
+
+
 def list_accelerators(text: str, languages: Languages) -> list[int]:
     return [span.start for span in ACCELERATORS.find(text, NO_CONTEXT)]
 
@@ -237,6 +260,11 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "notation": convert_number,
     "lost dates": list_lost_dates,
     "failed checks": list_failed,
+    "names": lambda text, languages: list_names(text, FINDERS_OF_NAMES[languages[0]]),
+    "acronyms": list_acronyms,
+    "signs": list_signs,
+    "wraps": list_wraps,
+    "codes": list_codes,
     "accelerators": list_accelerators,
     "choices": list_choices,
     "gender forms": read_genders,

@@ -3,10 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.carrying.test_names import ENGLISH_FINDER
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
-from nmt_cli.carrying.spans import Context
+from support.names import CONTEXT
 
 DIALECTS = (
     "%s %d %1$s %(name)s %(count)d %-5.2f %% %1 %L1 %@ %2$@ %#@files@ %<name>s %|1$s| ~a ~3d".split()
@@ -49,7 +48,6 @@ WORD_EDGED = frozenset(  # touched by a letter, these are another token
     for placeholder in DIALECTS
     if placeholder[0].isalnum() or placeholder[-1].isalnum() or placeholder[0] in "!:~-@#|[_="
 )
-CONTEXT = Context(("eng", "deu"), find_names=ENGLISH_FINDER.find_names, is_word=ENGLISH_FINDER.source.has_word)
 FRAMES = (
     "{} is here.",
     "I saw {}.",

@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.carrying.test_dialects import CONTEXT
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.spans import Span, find_partners
 from nmt_cli.carrying.syntax import find_placeholders, has_same_placeholders
+from support.names import CONTEXT
 
 PAIRS = (
     # Tags of games and forums, by what opens and what closes them.
@@ -73,37 +73,6 @@ def test_a_time_or_an_ordinal_behind_a_sign_is_no_code(text: str) -> None:
 def test_a_code_behind_a_sentence_is_taken_out(code: str) -> None:
     (span,) = find(f"I see the house.{code}")
     assert (span.text, span.is_extracted) == (code, True)
-
-
-@pytest.mark.parametrize(
-    ("text", "codes"),
-    [
-        # What stands for a word is one with what touches it.
-        ("I see <name>.txt here.", ["<name>.txt"]),
-        ("I see <name>_old.zip.", ["<name>_old.zip"]),
-        ("I see /home/<user>/it now", ["/home/<user>/it"]),
-        ("I see {name}.txt and %s.html.", ["{name}.txt", "%s.html"]),
-        ("It is '{name}' here", ["'{name}'"]),
-        ("url=https://example.org/a is here", ["url=https://example.org/a"]),
-        ('I see the "house":https://example.org/a here', ["https://example.org/a"]),
-        ("I see [name] and [player.name], [dog!t].", ["[name]", "[player.name]", "[dog!t]"]),
-        ("Is it [player.name]? Is it [dog]?", ["[player.name]", "[dog]"]),
-        ("I see [item=iron-plate] here", ["[item=iron-plate]"]),
-        ("I see __1__ and __ENTITY__iron-plate__ here", ["__1__", "__ENTITY__iron-plate__"]),
-        ("I see %s %s here", ["%s %s"]),
-        ("It is |house|_ and it [#f1]_ here", ["|house|_", "[#f1]_"]),
-        (r"It is $x$ and $y = 2$ here, \parencite{a_b}.", ["$x$", "$y = 2$", r"\parencite{a_b}"]),
-        ("I see *args here", ["*args"]),
-        # A tag that is mentioned, unlike one that marks up.
-        ("I see the <title> house", ["<title>"]),
-        ("I see the <b> house and </body>.", ["<b>", "</body>"]),
-        ("<name> is here", ["<name>"]),
-    ],
-)
-def test_a_code_that_stands_for_a_word_is_masked(text: str, codes: list[str]) -> None:
-    spans = find(text)
-    assert [span.text for span in spans] == codes
-    assert not any(span.is_extracted for span in spans)
 
 
 @pytest.mark.parametrize(

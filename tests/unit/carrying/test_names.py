@@ -7,57 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.codes import CodeFinder
-from nmt_cli.carrying.names import NameFinder, find_acronyms, join_neighbours
+from nmt_cli.carrying.names import join_neighbours
 from nmt_cli.carrying.people import GREETINGS, compile_people, find_persons, is_sure_person, list_forms
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.languages.codes import DATA
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.rewriting.characters import Characters
-from nmt_cli.rewriting.slips import Slips
-from nmt_cli.rewriting.spelling import GenderForms
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.profile_building import build_profile
-from support.rewriting import model_text
-
-NAMES = ("Tom", "Maria", "Boston", "Anna", "Paris", "Berlin", "Peter", "Ken", "Oslo", "Rom", "Ulm", "Karl")
-ENGLISH = [
-    *((f"I saw {name} in the house.", f"Ich sah {name} im Haus.") for name in NAMES),
-    (
-        "The children and their mother do not like the scottish weather.",
-        "Den Kindern und ihrer Mutter ist das Wetter zu kalt.",
-    ),
-    ("Did the president and his friend go home?", "Ging der Herr heim?"),
-    ("It isn't a net of a mountain, don't you see?", "Es ist kein Netz."),
-    ("We use it or she does, and he is here, you know.", "Wir haben es."),
-]
-NOUNS = "Haus Kind Rad Boot Bild Brot Tuch Glas Fass Bett Brett Blatt Dach Feld Land Volk".split()
-GERMAN = [
-    *((target, source) for source, target in ENGLISH[:4]),
-    *((f"Ich sah das {noun} dort und wollte es gern haben.", "I saw it there.") for noun in NOUNS),
-]
-
-
-@pytest.mark.parametrize(
-    ("text", "acronyms"),
-    [
-        ("The IT department uses a PC.", ["IT"]),
-        ("Is it the WHO, or IT?", ["WHO", "IT"]),
-        ("Yes, DID IT work?", []),
-        ("We did it.", []),
-    ],
-)
-def test_an_acronym_spelled_like_a_word_is_a_name_unless_all_is_shouted(text: str, acronyms: list[str]) -> None:
-    assert [span.text for span in find_acronyms(text, "eng")] == acronyms
-    assert list(find_acronyms(text, "deu")) == []
-
-
-def make_finder(pairs: list[tuple[str, str]], copies: int = 2) -> NameFinder:
-    model = model_text(pairs * copies)
-    characters, forms = Characters.from_model(model), GenderForms.from_model(model)
-    return NameFinder(model.source, model.target, Slips.from_model(model), characters.spell, forms.cover_forms)
-
-
-ENGLISH_FINDER, GERMAN_FINDER = make_finder(ENGLISH), make_finder(GERMAN)
+from support.names import ENGLISH, ENGLISH_FINDER, GERMAN, GERMAN_FINDER, list_names, make_finder
 
 
 @pytest.mark.parametrize("pairs", [ENGLISH, GERMAN])
@@ -65,44 +22,6 @@ def test_a_text_without_a_capital_needs_no_word_of_the_whole_table(pairs: list[t
     finder = make_finder(pairs)
     assert finder.find_names("hello") == []
     assert "lines" not in vars(finder.source.words)  # to split them takes a tenth of the start of `nmt translate`
-
-
-def list_names(text: str, finder: NameFinder = ENGLISH_FINDER) -> list[str]:
-    return [text[name.start : name.end] for name in finder.find_names(text)]
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("I saw Kazimierz.", ["Kazimierz"]),
-        ("I saw Krzysztof Penderecki in Szczecin, you know.", ["Krzysztof Penderecki", "Szczecin"]),
-        ("Netflix is here", ["Netflix"]),
-        ('"Siobhan," he said', ["Siobhan"]),
-        ("I saw Zalando–Szczecin.", ["Zalando–Szczecin"]),
-        ("Kazimierz's house and the Zalandos' house", ["Kazimierz", "Zalandos"]),
-        ("I SAW KAZIMIERZ", ["KAZIMIERZ"]),
-        ("I like C++, C# and R&B.", ["C++", "C#", "R&B"]),
-        ("the main() or f(x), not __init__", ["main()", "f(x)", "__init__"]),
-        ("snake_case and camelCase or NULL", ["snake_case", "camelCase", "NULL"]),
-        ("in /usr/bin and C:\\Users\\Tom or ./run.sh.", ["/usr/bin", "C:\\Users\\Tom", "./run.sh"]),
-        ("See report.pdf, or .NET!", ["report.pdf", ".NET"]),
-        ("The files *.txt (*.pdf) are here", ["*.txt", "*.pdf"]),
-        ("Use --help (Ctrl+C)", ["--help", "Ctrl+C"]),
-        ("@tom_b #holiday", ["@tom_b #holiday"]),
-        ("the I/O in km/h", ["I/O", "km/h"]),
-        ("the Weathers of Weathers Krzysztof", ["Weathers Krzysztof"]),  # a name beside a name
-        ("the house -> the net => it <- she <= he / you", ["->", "=>", "<-", "<=", "/"]),
-        ("It is J. R. R. Kazimierz or B.B. Szczecin", ["J. R. R. Kazimierz", "B.B. Szczecin"]),
-        ("(a) the house, (b) the net and (iv), you know", ["(b)", "(iv)"]),  # the first is a frame
-        ("If x = y + 2 - z, A -> B (p < 3).", ["x = y + 2 - z", "A -> B", "p < 3"]),
-        ("Kazimierz/Siobhan or it/Szczecin,Weathers", ["Kazimierz/Siobhan", "Szczecin"]),
-        ("I saw it in Boston", ["Boston"]),  # rare, and the same in the target
-        ("Did «Name» or ‹Friend› see it", ["«Name»", "‹Friend›"]),
-        ("#holiday, see key=value or name=You", ["#holiday", "key=value", "name=You"]),
-    ],
-)
-def test_names_and_codes_are_carried(text: str, names: list[str]) -> None:
-    assert list_names(text) == names
 
 
 @pytest.mark.parametrize(
@@ -126,82 +45,13 @@ def test_keys_are_left_to_a_model_that_knows_them() -> None:
     assert ENGLISH_FINDER.codes.is_code("Boston+Tom")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I don't see it, isn't it?",
-        "he and/or she, he/she",
-        "unheard of",
-        "The Weathers here",  # another form of a known word
-        "e.g. the house, i.e. a net",
-        "I saw it.it is here",
-        "...and he saw",
-        "The house (and net) - you know -",
-        "A B I X",
-        "it is A - I see it",
-        "the (a) house, it(s) net",  # one alone counts nothing
-        "he/-it, his/-in",
-        "the house on Dec. 24, Tues., you know",
-        "&Do the house, _Use it",
-        "5 and 10, 3.14",
-        "",
-        "?!",
-    ],
-)
-def test_words_of_the_language_are_not(text: str) -> None:
-    assert list_names(text) == []
-
-
-@pytest.mark.parametrize("text", ["NULL", "USD", "(EUR)", "II", "V", "X.", "CPU!"])
-def test_a_few_capitals_alone_are_a_code(text: str) -> None:
-    assert list_names(text) == [text.strip("().!")]
-
-
-@pytest.mark.parametrize("text", ["HOUSE", "SAW!", "WEATHERS", "null"])
-def test_words_that_are_shouted_are_none(text: str) -> None:
-    assert list_names(text) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "marks"),
-    [
-        ("--The house", ["--"]),
-        ("#I saw the house#", ["#", "#"]),
-        ("==The house== and it", ["==", "=="]),
-        ("~I saw it|The house", ["~", "|"]),
-        ("house=I saw it.", ["="]),
-        ("the house. ==The net", ["=="]),
-    ],
-)
-def test_signs_that_touch_words_are_marks(text: str, marks: list[str]) -> None:
-    spans = ENGLISH_FINDER.find_names(text)
-    assert [span.text for span in spans] == marks
-    assert all(span.is_extracted and span.is_markup for span in spans)
-
-
 def test_characters_that_training_never_had_are_read_as_those_that_it_had() -> None:
     assert list_names("Ｄid he see it? Don’t you?") == []
     assert list_names("I saw \u200e\u2068Kazimierz\u2069.") == ["Kazimierz"]
 
 
-def test_where_nouns_have_capitals_words_like_no_known_one_are_carried() -> None:
+def test_where_nouns_have_capitals_these_name_nothing() -> None:
     assert ENGLISH_FINDER.capitals_are_names and not GERMAN_FINDER.capitals_are_names
-    assert list_names("Ich sah Kazimierz dort in C++ und NULL.", GERMAN_FINDER) == ["Kazimierz", "C++", "NULL"]
-    assert list_names("Kazimierz sah das Unwetter.", GERMAN_FINDER) == ["Kazimierz", "Unwetter"]
-    assert list_names("Ich sah Boston", GERMAN_FINDER) == ["Boston"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "DAS KAZIMIERZ",  # capitals that say nothing
-        "Ich sah das Bootshaus und ein Volksfeld",  # of known words
-        "Ich sah das Glase",  # a form of a known word
-        "Wollten es alle haben?",  # at the beginning, also a verb has a capital
-    ],
-)
-def test_words_that_a_network_may_understand_are_not_carried(text: str) -> None:
-    assert list_names(text, GERMAN_FINDER) == []
 
 
 def test_where_new_words_are_frequent_a_capital_of_nouns_says_nothing() -> None:

@@ -5,7 +5,6 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.carrying.test_dialects import CONTEXT
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.prose_marks import EMPHASIS
@@ -18,6 +17,7 @@ from nmt_cli.carrying.syntax import (
     split_choice,
     trim_address,
 )
+from support.names import CONTEXT
 from support.spans import SPANS, lines_with_spans
 
 DATA = "gattaca+" * 25  # 200 characters
@@ -152,35 +152,11 @@ def test_a_declared_sign_inside_a_word_of_a_menu_moves_before_it(text: str, move
 # Placeholders that wrap words are taken out as tags are, so that no word between them gets lost.
 
 
-def find_wraps(text: str) -> list[str]:
-    return [span.text for span in find_spans(text, CONTEXT, KINDS) if span.kind is SpanKind.WRAP]
-
-
-@pytest.mark.parametrize(
-    ("text", "wraps"),
-    [
-        ("I saw {0}the house{1}.", ["{0}", "{1}"]),
-        ("I [X5X]saw[X12X] it", ["[X5X]", "[X12X]"]),
-        ("%sdon't%s see {a}it{b}!", ["%s", "%s", "{a}", "{b}"]),
-        ("{y:i}The house. [00:17.20]He is here", ["{y:i}", "[00:17.20]"]),
-        ("{a}or {b}", ["{a}"]),
-        ("I saw{a}, the{b} House", ["{a}", "{b}"]),
-    ],
-)
-def test_placeholders_that_touch_words_are_taken_out(text: str, wraps: list[str]) -> None:
-    assert find_wraps(text) == wraps
-
-
 def test_the_two_of_a_pair_open_and_close() -> None:
     opening, closing = find_spans("I saw {0}the house{1}.", CONTEXT, KINDS)
     assert opening.pair is not None and closing.pair is not None
     assert opening.pair.name == closing.pair.name
     assert (opening.pair.closes, closing.pair.closes) == (False, True)
-
-
-@pytest.mark.parametrize("text", ["{a} or {b}", "{width}x{height}", "pre{a}s", "{n}th", "{name}s house", "%dmb%s"])
-def test_placeholders_that_stand_for_words_are_not(text: str) -> None:
-    assert find_wraps(text) == []
 
 
 @given(st.text("ab *_~.\n", max_size=40))

@@ -5,7 +5,6 @@ import polib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from unit.carrying.test_dialects import CONTEXT
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.spans import SpanKind
@@ -18,6 +17,7 @@ from nmt_cli.errors import DataError
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.result import FailedCheck, Translation
 from support.documents import convert_bytes
+from support.names import CONTEXT
 from support.translations import aligned, converted, louder
 
 HEADER = (
