@@ -32,50 +32,52 @@ from nmt_cli.translation.stages import STAGES
 
 DOCS = Path(__file__).parents[1]
 SPECIAL = re.compile(r"[<>*]|(?<!\w)_|_(?!\w)")  # what Markdown would read as markup
-SETTINGS = "Each can also stand in `nmt.toml` or in a file of `--config`, by the same name without dashes."
+SETTINGS = "You can also write them into `nmt.toml` or a file of `--config`, by their names without dashes."
 SENTENCE_END = re.compile(r"(?<!\d)\.(?=\s+[A-Z`]|\s*$)")
 CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 RULES = """# Rules of `nmt translate`
 
 {notice}
 
-[How they work together](faithful.md); [what each is worth](../benchmarks/log/rules.md).
+[Faithful](faithful.md) explains how the rules work together. The [log](../benchmarks/log/rules.md) says what each is
+worth.
 
 ## Stages
 
-A translation goes through these, in order.
+Each translation goes through these stages, in order.
 
 {stages}
 
 ## Dividers
 
-These stay as they are; what stands between them is translated by itself.
+`nmt` leaves these as they are, and translates the text between them piece by piece.
 
 {dividers}
 
 ## Protected spans
 
-These arrive unchanged, except for the marks inside numbers. In place of a *masked* one, the network reads a
-placeholder; what is *taken out* it never sees, and attention puts it back. The first rule that fits wins.
+Protected spans arrive unchanged, except for the marks inside numbers. In place of a *masked* span, the network reads a
+placeholder. The network never sees a span that is *taken out*; attention puts it back. The first matching rule wins.
 
 {spans}
 
 ## Lost and found
 
-If the network loses one of these, it is protected and the sentence translated again; fewer faults win.
-Brackets and quotes are tried both ways; without faults, the likelier translation wins.
+If the network loses one of these, `nmt` protects it and translates the sentence again. The translation with fewer
+faults wins. `nmt` always translates sentences with brackets or quotes in both ways. Without faults, the more likely
+translation wins.
 
 {lost}
 
 ## Rewrites
 
-The network reads the result of all, in this order; they are undone last first.
+The network reads the result of all rewrites. After the translation, `nmt` undoes them in reverse order.
 
 {rewrites}
 
 ## Checks
 
-These run after every repair; [confidence.md](confidence.md) says how they are reported.
+The checks run after every repair. [Which translations need a look?](confidence.md) explains the reports.
 
 {checks}
 """
@@ -93,7 +95,13 @@ def render_options(name: str) -> str:
     parameters = load_command(name).params
     options = describe_parameters(name, [parameter for parameter in parameters if not parameter.hidden])
     headings = dict.fromkeys(("Arguments", *PAGES[name].headings, *(option.heading for option in options)))
-    lines = [f"# Options of `nmt {name}`", "", NOTICE, "", f"[{name}.md]({name}.md) says what they are for. {SETTINGS}"]
+    lines = [
+        f"# Options of `nmt {name}`",
+        "",
+        NOTICE,
+        "",
+        f"[{name}.md]({name}.md) explains when to use them. {SETTINGS}",
+    ]
     for heading in headings:
         group = [option for option in options if option.heading == heading]
         lines += ["", f"## {heading}", "", *map(format_option, group)] if group else []

@@ -21,19 +21,23 @@ class ServeOptions(Settings, panel="Server"):
     api_key: str | None = setting(None, "Answer only requests with this key.")
     api_keys: str | None = setting(
         None,
-        "File of keys, one a line: a name, the key and, if it has one, its rate. It is read again when it changes.",
+        "File of keys, one per line: a name, the key and, if you like, its requests per minute. The server reads it "
+        "again when it changes.",
     )
     rate_limit: int | None = setting(
         None,
-        "Requests per minute that are answered for each key, or each address without one.",
+        "Maximum number of requests per minute for each key; without keys, for each address.",
         low=1,
         harmless=False,
     )
-    allow_host: tuple[str, ...] = setting((), "Another name by which clients reach this server; may be repeated.")
+    allow_host: tuple[str, ...] = setting((), "Another host name of this server; may be repeated.")
     cors: bool = setting(False, "Let pages of any site read the answers.")
-    memory_limit: str | None = setting(None, "With several --model, unload those not used for longest: 2G, 500M.")
+    memory_limit: str | None = setting(
+        None, "With several --model, unload models that were not used for the longest time: 2G, 500M."
+    )
     suggestions: str | None = setting(
-        None, "File to which corrections are appended, as JSON, and from which every later request is answered."
+        None,
+        "File of corrections, as JSON Lines: the server appends new ones, and uses them from the next request on.",
     )
 
     def __post_init__(self) -> None:

@@ -29,7 +29,7 @@ FIRST_STEPS = (
     CommandExample("nmt prepare corpus.tsv", "a pair per line: source, tab, target"),
     CommandExample("nmt train --epochs 5", "from prepared/ to model/"),
     CommandExample('echo "hello" | nmt translate', "a line in, a line out"),
-    CommandExample("nmt evaluate --metric bleu", "on test sentences nobody trained on"),
+    CommandExample("nmt evaluate --metric bleu", "on test sentences that training never saw"),
     CommandExample('nmt visualize "hello" -o hello.png', "what the network looked at"),
 )
 
@@ -39,7 +39,7 @@ PAGES = {
             CommandExample("nmt prepare eng-deu.tsv", "languages from its name"),
             CommandExample("nmt prepare memory.tmx clean.tsv=2", "the second counts twice"),
             CommandExample("nmt prepare corpus.tsv --vocab-size 8000", "more subwords"),
-            CommandExample("nmt prepare corpus.csv --test heldout.tsv", "a test set of your own"),
+            CommandExample("nmt prepare corpus.csv --test heldout.tsv", "your own test set"),
             CommandExample("nmt prepare corpus.tsv --report findings.html", "all findings with lines"),
         ),
         everyday=(
@@ -53,7 +53,7 @@ PAGES = {
             CommandExample("nmt train", "settings by the size of prepared/"),
             CommandExample("nmt train --epochs 5 --batch 128", "fewer epochs"),
             CommandExample("nmt train --time 30m", "the best network that fits the time"),
-            CommandExample("nmt train --resume", "goes on after Ctrl-C or a crash"),
+            CommandExample("nmt train --resume", "continues after Ctrl-C or a crash"),
             CommandExample("nmt train --init-from eng-deu", "from the weights of another model"),
         ),
         everyday=(
@@ -66,8 +66,8 @@ PAGES = {
         examples=(
             CommandExample('echo "hello" | nmt translate', "a line"),
             CommandExample("nmt translate news.txt -o news.de.txt", "a file, line by line"),
-            CommandExample("nmt translate film.srt -o film.de.srt", "a document keeps its form"),
-            CommandExample("nmt translate news.txt --glossary terms.tsv", "terms as you want them"),
+            CommandExample("nmt translate film.srt -o film.de.srt", "a document keeps its layout"),
+            CommandExample("nmt translate news.txt --glossary terms.tsv", "your translations of terms"),
             CommandExample("nmt translate --serve 5000", "a page and a server"),
         ),
         everyday=(
@@ -80,8 +80,8 @@ PAGES = {
         examples=(
             CommandExample("nmt evaluate", "the model on its test split"),
             CommandExample("nmt evaluate --model a --model b", "is the difference chance?"),
-            CommandExample("nmt evaluate --source n.en --reference n.de", "sentences of your own"),
-            CommandExample("nmt evaluate --hypothesis o.de --reference n.de", "of any system"),
+            CommandExample("nmt evaluate --source n.en --reference n.de", "your own sentences"),
+            CommandExample("nmt evaluate --hypothesis o.de --reference n.de", "translations of any system"),
             CommandExample("nmt evaluate --report report.html", "a page to share"),
         ),
         everyday=(
@@ -94,7 +94,7 @@ PAGES = {
         examples=(
             CommandExample('nmt visualize "where is it?"', "attention, on the terminal"),
             CommandExample('nmt visualize "where is it?" -o page.html', "a page to explore"),
-            CommandExample('nmt visualize "where is it?" --beam -o beam.svg', "what beam search considered"),
+            CommandExample('nmt visualize "where is it?" --beam -o beam.svg', "its hypotheses"),
             CommandExample("nmt visualize --curves -o curves.png", "the learning curves"),
             CommandExample("nmt visualize --corpus -o corpus.png", "the training data"),
         ),

@@ -149,7 +149,7 @@ def prepare(
     ] = None,
     data: WrittenDataOption = Path("prepared"),
     resume: Annotated[
-        bool, declare_option("--resume", "Go on where an interrupted preparation was; give the same options.", "Data")
+        bool, declare_option("--resume", "Continue an interrupted preparation; type the same options.", "Data")
     ] = False,
     force: Force = False,
     as_json: AsJson = False,

@@ -134,14 +134,14 @@ def read_line(number: int) -> str:
         ) from error
 
 
-EXPORT_HELP = "Write the model itself into the directory --output, in the format of another program, or as a page."
-ASSETS_HELP = "Folder with Pyodide, NumPy for it, and ONNX Runtime Web, in which a page runs."
-OUTPUT_HELP = "File to write; of several files a directory, or a pattern such as '{name}.{lang}{ext}'."
-RESUME_HELP = "Go on with a translation of files that was interrupted."
+EXPORT_HELP = "Write the model into the directory --output: for CTranslate2, or as a page."
+ASSETS_HELP = "Folder with Pyodide, its NumPy, and ONNX Runtime Web, for --export page."
+OUTPUT_HELP = "File to write; for several files, a directory or a pattern such as '{name}.{lang}{ext}'."
+RESUME_HELP = "Continue an interrupted translation of files."
 ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; may be repeated."
 CHECK_HELP = (
-    "A model of the other direction, which reads every translation back: words of the source that it finds unlikely "
-    "fail a check."
+    "Model of the other direction, which reads every translation back; source words that it finds "
+    "unlikely fail a check."
 )
 
 
@@ -184,7 +184,7 @@ def translate(
         int, declare_option("--n-best", "Number of hypotheses written per line, best first.", "Output", min=1)
     ] = 1,
     prefix: Annotated[
-        str, declare_option("--prefix", "Text that every translation begins with.", "Decoding", harmless=True)
+        str, declare_option("--prefix", "Begin every translation with this text.", "Decoding", harmless=True)
     ] = "",
     export: Annotated[ExportFormat | None, declare_option("--export", EXPORT_HELP, "Output", harmless=False)] = None,
     assets: Annotated[Path | None, declare_option("--assets", ASSETS_HELP, "Output", metavar="FOLDER")] = None,
@@ -192,14 +192,14 @@ def translate(
         bool,
         declare_option(
             "--info",
-            "Print the languages, sizes, scores and licence of the model; without one, of those that are installed.",
+            "Print the languages, sizes, scores and licence of the model; without a model, of all installed ones.",
             "Output",
         ),
     ] = False,
     score: Annotated[
         bool,
         declare_option(
-            "--score", "Score given translations: each line is a source, a tab and its translation.", "Output"
+            "--score", "Score existing translations: each line is a source, a tab and its translation.", "Output"
         ),
     ] = False,
 ) -> None:

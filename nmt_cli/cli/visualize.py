@@ -50,7 +50,7 @@ def visualize(
         ),
     ] = None,
     open_files: Annotated[
-        bool, declare_option("--open", "Show what was drawn in the browser, as a page.", "Files")
+        bool, declare_option("--open", "Show the drawing in the browser, as a page.", "Files")
     ] = False,
     data: CorporaOption = None,
     model: ModelsOption = None,

@@ -100,7 +100,7 @@ class PrepareOptions(Settings):
     )
     keep: tuple[str, ...] = setting(
         (),
-        "Neither drop nor mend the pairs that this check finds; can be repeated.",
+        "Keep the pairs that this check finds, unchanged; can be repeated.",
         panel="Checks",
         harmless=True,
     )
@@ -121,8 +121,8 @@ class PrepareOptions(Settings):
     )
     group_column: tuple[str, ...] = setting(
         (),
-        "Column, such as a page or a chapter, whose values each stay within one split; can be repeated, "
-        "and each file goes by the first that it has.",
+        "Column, such as a page or a chapter: rows with the same value stay in one split. Can be "
+        "repeated; each file uses the first that it has.",
         panel="Splits",
         harmless=True,
     )
@@ -134,26 +134,25 @@ class PrepareOptions(Settings):
     )
     target_language_column: str | None = setting(
         None,
-        "Column that names the language of each target, by code or name; none: there is none [one whose heading says "
-        "language, or whose values are all languages].",
+        "Column with the language of each target, by code or name; none if there is no such column [a column with the "
+        "heading language, or with languages only].",
         panel="Data",
         harmless=True,
     )
     register: Literal["none", "auto"] = setting(
         "none",
-        "auto: tag pairs as formal or informal by how their target addresses people (Sie or du), where that shows.",
+        "auto: tag pairs as formal or informal if their target shows how it addresses people (Sie or du).",
         panel="Data",
     )
     context: int = setting(
         0,
-        "1: a share of the pairs is learned behind the sentence before and its translation; texts, which a "
-        "--group-column names, stay whole.",
+        "1: learn a share of the pairs with the pair before them; each text (--group-column) stays whole.",
         panel="Data",
         low=0,
         high=1,
     )
     context_share: float = setting(
-        0.3, "Share of the pairs, 0 to 1, that --context gives the sentence before.", panel="Data", low=0, high=1
+        0.3, "Share of the pairs, 0 to 1, that --context learns with the pair before them.", panel="Data", low=0, high=1
     )
     near_duplicates: bool = setting(
         False, "Also keep near-duplicate sentences within one split.", panel="Splits", harmless=True

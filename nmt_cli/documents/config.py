@@ -26,19 +26,18 @@ class DocumentOptions(Settings, panel="Format"):
     )
     new_column: str | None = setting(
         None,
-        "Name of the column for the translations [that of --column, _ and the target language]. Of one that exists, "
-        "empty cells are filled.",
+        "Name of the column for the translations [that of --column, _ and the target language]. In an "
+        "existing column, only empty cells are filled.",
         harmless=True,
     )
     qa_column: str | None = setting(
         None,
-        "tsv, csv, jsonl, xlsx, ods: name of a further column, for what is wrong with a translation.",
+        "tsv, csv, jsonl, xlsx, ods: name of a further column for failed checks.",
         harmless=True,
     )
     sort_by_confidence: bool = setting(
         False,
-        "tsv, csv, jsonl, xlsx, ods: write the rows in the order of the confidence in their translations, least sure "
-        "first.",
+        "tsv, csv, jsonl, xlsx, ods: write the rows with the least confident translations first.",
         harmless=True,
     )
     retranslate: bool = setting(
@@ -55,6 +54,4 @@ class DocumentOptions(Settings, panel="Format"):
         "Encoding of the input and of the output, such as cp1252 or utf-16 [UTF-8; po: as its header says].",
         harmless=True,
     )
-    errors: Undecodable = setting(
-        "strict", "What to do about invalid UTF-8: strict stops; replace puts U+FFFD in its place."
-    )
+    errors: Undecodable = setting("strict", "Invalid UTF-8: strict stops; replace reads it as U+FFFD.")

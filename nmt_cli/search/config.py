@@ -48,14 +48,13 @@ class SearchOptions(Settings, panel="Decoding"):
     )
     rerank_weight: float = setting(
         0.04,
-        "Weight with --rerank: a hypothesis scores this times the log-probability of its source more.",
+        "Weight of --rerank: this times the log-probability of the source is added to the score of a hypothesis.",
         low=0,
         high=10,
     )
     neighbours: int = setting(
         8,
-        "With --tm: the network is guided by this many translations of similar texts (kNN-MT, Khandelwal et al. 2021);"
-        " 0 for none.",
+        "With --tm: number of similar entries that guide the network (kNN-MT, Khandelwal et al. 2021); 0 for none.",
         low=0,
         high=100,
     )

@@ -56,8 +56,8 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     careless: float = setting(
         0.3,
-        "Share of source sentences trained on as people type: in lower case, without their final mark; 0 also leaves "
-        "out the typing errors of large corpora.",
+        "Share of source sentences that lose their capitals and their final mark in training, as "
+        "people type; 0 also turns off the typing errors of large corpora.",
         panel="Noise",
         low=0,
         high=1,
@@ -71,25 +71,29 @@ class TrainOptions(Settings, panel="Optimisation"):
         high=1,
     )
     tag_dropout: float = setting(
-        0.1, "Share of the tags of a corpus left out, so that none is needed.", panel="Regularisation", low=0, high=1
+        0.1,
+        "Share of tags that training leaves out, so that the model also translates without tags.",
+        panel="Regularisation",
+        low=0,
+        high=1,
     )
     sampling_temperature: float = setting(
         3.0,
-        "In a corpus of several languages, each has the share of its pairs to the power of one over this, so that a "
-        "small one is not drowned; 1 keeps the shares.",
+        "In a corpus of several languages, each counts with its number of pairs to the power of 1 / "
+        "NUMBER, so that small ones are not drowned; 1 keeps the shares.",
         low=1,
         high=100,
     )
     init_from: str | None = setting(
         None,
-        "Model to start from: one of these languages for fine-tuning, or of others as a parent for a small corpus; or "
-        "none.  [default: an installed one that shares a language, for a small corpus]",
+        "Model to start from: of the same languages (fine-tuning), or of others (a parent for a small corpus); none: "
+        "random weights.  [default: for a small corpus, an installed one that shares a language]",
         panel="Fine-tuning",
         harmless=True,
     )
     replay: str | None = setting(
         None,
-        "Prepared directory of old pairs to mix in, so that they are not forgotten.",
+        "Prepared directory of old pairs to mix in, so that the model does not forget them.",
         panel="Fine-tuning",
         harmless=True,
     )
@@ -105,14 +109,15 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     synthetic: Literal["auto", "none", "back", "diversify", "both", "distil"] = setting(
         "auto",
-        "Synthetic pairs: back-translations of the text without translations, translations of the training pairs by "
-        "models of both directions, or both; distil is what a first model finds for the training pairs by beam search, "
-        "so that greedy search finds it too; auto is back if the corpus has such text, else none.",
+        "Synthetic pairs. back: back-translations of text without translations; diversify: "
+        "translations of the training pairs in both directions; both: these two; distil: a first "
+        "model's translations of the training sources by beam search, so that greedy search finds "
+        "them, too; auto: back if the corpus has such text, else none.",
         panel="Synthetic pairs",
     )
     synthetic_search: Literal["greedy", "beam", "sample"] = setting(
         "greedy",
-        "How synthetic pairs are translated: by greedy search, beam search or sampling.",
+        "How to translate synthetic pairs: by greedy search, beam search or sampling.",
         panel="Synthetic pairs",
     )
     placeholders: float = setting(
@@ -147,8 +152,9 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     kernels: Kernels = setting(
         "auto",
-        "How an update is computed: with written-out gradients, by cuDNN's recurrences or compiled by XLA; auto is "
-        "written on processors and for several GPUs; on one GPU cudnn, or xla for the transformer.",
+        "How to compute an update: written (with written-out gradients), cudnn (with cuDNN's "
+        "recurrences) or xla (compiled). auto: on one GPU, cudnn, or xla for the transformer; "
+        "otherwise written.",
     )
     checkpoint_minutes: float = setting(
         5.0, "Minutes between checkpoints; one is also written after every epoch.", panel="Output", low=0

@@ -27,7 +27,7 @@ class RepairOptions(Settings, panel="Repair"):
 
     repair: bool = setting(
         True,
-        "Search again, in other ways, if a translation loops, is empty, does not end or copies its source.",
+        "Translate again, in other ways, if a translation loops, is empty, does not end or copies its source.",
         harmless=True,
     )
     replace_unknown: bool = setting(
@@ -53,14 +53,14 @@ class CheckOptions(Settings, panel="Checks"):
     )
     min_confidence: float | None = setting(
         None,
-        "Treat a translation with confidence (0 to 1) below this as --on-low-confidence says. By default, it only"
-        " fails a check, below the threshold of the model.",
+        "Apply --on-low-confidence to translations with a confidence (0 to 1) below this. By default,"
+        " a confidence below the threshold of the model only fails a check.",
         low=0,
         high=1,
     )
     on_low_confidence: LowConfidence = setting(
         "mark",
-        "What to write below --min-confidence: blank (nothing), source (the source), mark ([?] and the translation).",
+        "Output below --min-confidence: blank (nothing), source (the source), mark ([?] and the translation).",
     )
     strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", harmless=True)
 
@@ -97,7 +97,7 @@ class TagOptions(Settings, panel="Text"):
     """What a model is told besides the text, of that which it was trained to obey."""
 
     to: str | None = setting(
-        None, "Language to translate to, if the model has several [the first it was trained for].", harmless=True
+        None, "Language to translate to, if the model has several [the first language of its corpus].", harmless=True
     )
     tag: tuple[str, ...] = setting((), "Tag that the model knows, such as ui; may be repeated.", harmless=True)
     formality: Literal["formal", "informal"] | None = setting(
@@ -117,7 +117,7 @@ class ContextOptions(Settings, panel="Text"):
 
     context: int | None = setting(
         None,
-        "Sentences before, with their translations, that a model which knows context reads: 0 or 1 [1 for documents, 0 "
+        "Number of sentences before, with translations, that a model with context reads: 0 or 1 [1 for documents, 0 "
         "for lines].",
         low=0,
         high=1,
@@ -129,7 +129,10 @@ class MemoryOptions(Settings, panel="Text"):
 
     tm: tuple[str, ...] = setting(
         (),
-        "Translation memory (tmx, xliff, po, tsv, csv ...): texts found in it are taken from it; may be repeated.",
+        (
+            "Translation memory (tmx, xliff, po, tsv, csv ...): known texts get their translations from "
+            "it; may be repeated."
+        ),
         harmless=True,
     )
 

@@ -16,7 +16,7 @@ class RayOptions(Settings, panel="Processes"):
     """The cluster on which processes run, if they run on one."""
 
     ray: str | None = setting(
-        None, "Work on Ray: the address of a cluster, or auto for one that runs here, else for this machine's cores."
+        None, "Work on a Ray cluster, by its address; auto: a cluster that runs on this machine, else its cores."
     )
 
 

@@ -31,8 +31,8 @@ class LayoutOptions(Settings, panel="Output"):
     )
     json: bool = setting(
         False,
-        "Write one JSON object per line: hypotheses, log-probabilities, alignments, repairs, checks. Of documents and "
-        "folders with --output: one per file, with its counts and confidence.",
+        "Write one JSON object per line: hypotheses, log-probabilities, alignments, repairs, checks. "
+        "For documents and folders with --output: one per file, with its counts and confidence.",
         harmless=True,
     )
 

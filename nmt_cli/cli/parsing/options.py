@@ -170,7 +170,7 @@ ModelsOption = Annotated[list[Path] | None, make_models_option("several are comp
 ServedModelsOption = Annotated[list[Path] | None, make_models_option("several with --serve")]
 PRECISION_HELP = "Weights in 8 bits or as trained.  [default: int8 if it cost at most 0.2 BLEU after training]"
 Precision = Annotated[Literal["int8", "float"] | None, declare_option("--precision", PRECISION_HELP, "Files")]
-RERANK_HELP = "Model of the other direction, which ranks the hypotheses by how well it reads the source back from them."
+RERANK_HELP = "Model of the other direction, which ranks the hypotheses by the probability of the source."
 Rerank = Annotated[Path | None, declare_option("--rerank", RERANK_HELP, "Decoding", metavar="MODEL", harmless=True)]
 AsJson = Annotated[bool, declare_option("--json", "Print one JSON object.", "Output", harmless=True)]
 Force = Annotated[bool, declare_option("--force", "Replace existing output.", "Files")]
@@ -180,8 +180,8 @@ Configuration = Annotated[
     Path | None,
     declare_option(
         "--config",
-        "TOML file with settings of the same names, at the top level or in a table named for the command; typed "
-        "options take precedence.  [default: what is harmless in nmt.toml of the current directory]",
+        "TOML file with options of the same names, at the top or in a table with the name of the command; typed "
+        "options take precedence.  [default: the safe options of nmt.toml in the current directory]",
         "Files",
         is_eager=True,
         callback=read_configuration,
