@@ -164,8 +164,12 @@ class StepBar:
 
 
 @contextmanager
-def show_translation_progress(screen: Screen, paths: Sequence[Path]) -> Iterator[Callable[[int], None]]:
+def show_translation_progress(
+    screen: Screen, paths: Sequence[Path], *, has_lines: bool = True
+) -> Iterator[Callable[[int], None]]:
     """Shows a bar over the lines of these files while the block runs; yields a function to report finished ones.
+
+    How many texts a file without lines has, such as an archive, is not known: they are counted without an end.
 
     Shows nothing without files, since translations may then go to the same terminal.
     """
@@ -173,7 +177,8 @@ def show_translation_progress(screen: Screen, paths: Sequence[Path]) -> Iterator
         yield lambda _: None
         return
     with make_progress(screen, "MofNCompleteColumn", "TimeRemainingColumn") as progress:
-        task = progress.add_task("translating", total=sum(map(count_lines, paths)))
+        total = sum(map(count_lines, paths)) if has_lines else 0
+        task = progress.add_task("translating", total=total or None)
         yield lambda finished: progress.update(task, completed=finished)
 
 

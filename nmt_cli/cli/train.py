@@ -198,8 +198,9 @@ class TrainingScreen(Watcher):
             f"loss {status.loss:.2f}",
             f"ppl {math.exp(min(status.loss, 20)):.1f}",
             f"{status.tokens_per_second:,.0f} tok/s",
-            f"{format_time(status.seconds_left)} left",
         ]
+        if status.seconds_left is not None:
+            details.append(f"{format_time(status.seconds_left)} left")
         self.redraw(f"epoch {status.epoch}/{status.epochs}", details, status.step, status.steps_per_epoch)
         share = status.step / max(1, status.steps_per_epoch)
         self.log_progress(f"      epoch {status.epoch}/{status.epochs}  {share:4.0%}   {'   '.join(details)}")

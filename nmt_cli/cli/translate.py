@@ -86,8 +86,8 @@ class ScreenConsole:
     ) -> Iterator[list[TranslationUnit]]:
         return prompt_for_lines(card, self.screen, write, errors)
 
-    def show_progress(self, paths: Sequence[Path]) -> AbstractContextManager[Callable[[int], None]]:
-        return show_translation_progress(self.screen, paths)
+    def show_progress(self, paths: Sequence[Path], *, has_lines: bool) -> AbstractContextManager[Callable[[int], None]]:
+        return show_translation_progress(self.screen, paths, has_lines=has_lines)
 
 
 def are_terminals() -> bool:

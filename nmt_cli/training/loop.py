@@ -29,6 +29,8 @@ from nmt_cli.training.step import Handover, Schedule, Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, ParentInfo, StepStatus, Validation
 
+WARM_UP = 20  # updates of a process before which its speed says little: TensorFlow compiles in the first
+
 
 @dataclass
 class Meter:
@@ -208,6 +210,7 @@ class TrainingRun:
     cluster: SingleProcess = field(default_factory=SingleProcess)
     progress: Progress = field(default_factory=Progress)
     stopped: bool = False
+    began_at: int = 0  # updates that were made before this process
     saved_at: float = 0.0
     last_validated: KeptEpoch | None = None  # its weights are those of the validator's network
 
@@ -220,7 +223,7 @@ class TrainingRun:
         """
         if self.updates == 0:
             self.write_checkpoint()  # to roll back to; and if the disk is too small, it fails now and not in hours
-        self.saved_at = time.monotonic()
+        self.began_at, self.saved_at = self.updates, time.monotonic()
         while not self.cluster.ask_chief(self.is_finished()):
             try:
                 self.run_epoch()
@@ -314,6 +317,7 @@ class TrainingRun:
         # Later epochs may have a few more updates.
         steps_left = max(0, steps - meter.steps) + max(0, epochs - epoch) * self.batches.updates
         seconds_left = meter.seconds_per_step * steps_left if self.deadline is None else self.deadline.seconds_left
+        is_known = self.deadline is not None or not steps_left or self.updates - self.began_at > WARM_UP
         return StepStatus(
             epoch=epoch,
             epochs=epochs,
@@ -322,7 +326,7 @@ class TrainingRun:
             updates=self.updates,
             loss=meter.loss,
             tokens_per_second=meter.tokens_per_second,
-            seconds_left=max(0.0, seconds_left),
+            seconds_left=max(0.0, seconds_left) if is_known else None,
         )
 
     def stop(self) -> None:

@@ -82,6 +82,7 @@ class TranslationRequest:
     score: bool = False
     opener: Opener | None = None
     keeps_network: bool = True  # whether translations keep what only places marks and alignments
+    progress: Callable[[int], None] | None = None  # receives how many texts are finished; stays in this process
     is_private: bool = False  # whether nobody else writes to the directories, so that weights can be mapped there
     packed: PackedFiles | None = None  # files that the request names, for a machine that lacks them
 
@@ -148,7 +149,7 @@ class TranslationRequest:
         answer = (
             partial(score_pairs, translator, limit=limit, tags=tags, checks=checks)
             if self.score
-            else answer_blocks(translator, options)
+            else answer_blocks(translator, options, self.progress)
         )
         if self.keeps_network:
             return answer
@@ -166,7 +167,8 @@ class TranslationRequest:
             require_same_sides(first, other)
         for other in others[len(self.ensemble) :]:
             require_reverse(first, other)
-        return replace(self, packed=PackedFiles(tuple(map(read_model_files, models)), read_glossary(self.lines)))
+        packed = PackedFiles(tuple(map(read_model_files, models)), read_glossary(self.lines))
+        return replace(self, packed=packed, progress=None)
 
     def hold(self) -> Self:
         """Returns the request with copies of the models and the glossary. Raises what `pack` does."""
@@ -226,9 +228,16 @@ def read_glossary(lines: LineOptions) -> bytes | None:
     return path.read_bytes()
 
 
-def answer_blocks(translator: Translator, options: TranslateOptions) -> TranslateBlock:
-    """Returns the function that translates a block."""
-    return lambda block: translator.translate(block.lay_out(options), options, first_line=block.first)
+def answer_blocks(
+    translator: Translator, options: TranslateOptions, progress: Callable[[int], None] | None = None
+) -> TranslateBlock:
+    """Returns the function that translates a block; `progress` receives the finished texts, with those before it."""
+
+    def answer(block: Block) -> list[Translation]:
+        report = None if progress is None else lambda done: progress(block.first + done)
+        return translator.translate(block.lay_out(options), options, report, first_line=block.first)
+
+    return answer
 
 
 def score_pairs(

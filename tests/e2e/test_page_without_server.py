@@ -1,18 +1,16 @@
 """A page of a model, opened from disk: it translates as nmt does and asks nobody for anything.
 
-Needs a folder with what docs/page.md lists: NMT_PAGE_ASSETS=FOLDER pytest -m slow tests/e2e/test_page_without_server.py
+Needs what docs/page.md lists, in the folder that `python tests/support/page_assets.py` makes or NMT_PAGE_ASSETS names.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import nmt_cli as nmt
-
-pytestmark = pytest.mark.slow
+from support.page_assets import find_page_assets
 
 FROZEN = Path(__file__).parents[1] / "frozen"
 LINES = (FROZEN / "eng.txt").read_text(encoding="utf-8").split("\n")[:-1:25]
@@ -25,9 +23,9 @@ UNLIKE_MACHINES = 0.02  # largest share of lines for which two machines may diff
 
 @pytest.fixture(scope="module")
 def opened_page(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    assets = os.environ.get("NMT_PAGE_ASSETS")
+    assets = find_page_assets()
     if assets is None:
-        pytest.skip("NMT_PAGE_ASSETS names no folder with what docs/page.md lists")
+        pytest.skip("the page is not opened: python tests/support/page_assets.py makes what it needs")
     written = nmt.export("eng-deu", tmp_path_factory.mktemp("written") / "page", "page", assets=assets)
     chromium.set_page_load_timeout(300)
     chromium.set_script_timeout(300)

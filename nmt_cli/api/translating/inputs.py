@@ -161,8 +161,8 @@ class Console(Protocol):
         """Yields the lines typed by a person, each as a unit that `write` formats."""
         ...
 
-    def show_progress(self, paths: Sequence[Path]) -> AbstractContextManager[Callable[[int], None]]:
-        """Shows how many lines of these files are translated; the context receives their number."""
+    def show_progress(self, paths: Sequence[Path], *, has_lines: bool) -> AbstractContextManager[Callable[[int], None]]:
+        """Shows how many lines of these files, or texts of files without, are translated: the context gets it."""
         ...
 
     def say(self, text: str) -> None: ...

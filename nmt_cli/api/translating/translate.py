@@ -8,7 +8,7 @@ written as soon as it is ready. Must stay light: `nmt --help` imports it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -84,25 +84,43 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     # Attention is most of what a worker would send back: only what places marks or writes alignments keeps it.
     links_words = not is_plain or command.layout.alignments or command.layout.json or bool(command.memories.tm)
     options = request.options._replace(memory=memory)
-    request = replace(request, options=options, keeps_network=links_words)
-    progress = console.show_progress(paths if outputs.targets else [])
-    with (
-        resumable.keep_blocks(console),
-        progress as advance,
-        outputs,
-        resumable.open_executor(request, silence_ray(command.processes)) as executor,
-    ):
-        lines = 0
-        for written in translate_units(batches, executor, report.add, options.scope):
-            outputs.write(written)
-            lines += written.count(b"\n") // writer.rows
-            advance(lines)
+    has_lines = not any(document.format.is_binary for document in known)
+    progress = console.show_progress(paths if outputs.targets else [], has_lines=has_lines)
+    with resumable.keep_blocks(console), progress as advance, outputs:
+        finished = FinishedLines(advance)
+        request = replace(request, options=options, keeps_network=links_words, progress=finished.search)
+        with resumable.open_executor(request, silence_ray(command.processes)) as executor:
+            for written in translate_units(batches, executor, report.add, options.scope):
+                outputs.write(written)
+                lines = written.count(b"\n") // writer.rows if has_lines else report.texts - finished.texts
+                finished.write(lines, report.texts)
     # 4. Collect what a person should look at.
     report.add_notes(documents, executor)
     report.write_qa()
     if command.has_json_summary:
         console.output.write(report.files.write_json())
     return report
+
+
+class FinishedLines:
+    """Reports the lines that are written, and those of a block while its texts are searched.
+
+    A text of a block counts for as many lines as those before it took: of subtitles, some four.
+    """
+
+    def __init__(self, advance: Callable[[int], None]) -> None:
+        self.advance = advance
+        self.lines = self.texts = 0  # that are written
+
+    def write(self, lines: int, texts: int) -> None:
+        """Counts further lines; `texts` have now been written in all."""
+        self.lines, self.texts = self.lines + lines, texts
+        self.advance(self.lines)
+
+    def search(self, texts: int) -> None:
+        """Reports that so many texts are translated, written or not."""
+        ratio = self.lines / self.texts if self.texts else 1.0
+        self.advance(self.lines + round(ratio * (texts - self.texts)))
 
 
 def fit_request(command: TranslateCommand) -> tuple[ModelCard, TranslationRequest]:

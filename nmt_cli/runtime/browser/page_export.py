@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -27,6 +28,7 @@ import nmt_cli
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 from nmt_cli.languages.codes import find_language
 from nmt_cli.pages import read_asset
+from nmt_cli.runtime.browser.web_onnxruntime import name_facts
 from nmt_cli.runtime.model_directory import CARD, ModelDirectory, name_graphs, name_weights
 from nmt_cli.runtime.onnx_engine import KeptGraph
 
@@ -64,7 +66,9 @@ def pick_asset(folder: Path, files: Mapping[str, Path], names: tuple[str, ...]) 
     for name in names:
         if name in files:
             return name, files[name]
-    raise NotFoundError(f"{folder}/ has no {' or '.join(names)}", hint="docs/page.md says where to get it")
+    into = quote(str(folder))
+    line = f"mkdir -p {into} && tar -xf pyodide-*.tar.bz2 -C {into} && npm install --prefix {into} onnxruntime-web"
+    raise NotFoundError(f"{folder}/ has no {' or '.join(names)}", hint=f"with the archive of a Pyodide release: {line}")
 
 
 def write_page(model: ModelDirectory, directory: Path, assets: Mapping[str, Path]) -> None:
@@ -151,7 +155,7 @@ def read_model(model: ModelDirectory) -> dict[str, bytes]:
         for name in graphs:
             files[name] = join_weights(model.directory / name, Path(folder) / name)
     checksums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    files |= {f"{name}.json": json.dumps(describe_graph(model.directory / name)).encode() for name in graphs}
+    files |= {name_facts(files[name]): json.dumps(describe_graph(model.directory / name)).encode() for name in graphs}
     return files | {CARD: json.dumps(model.card._replace(checksums=checksums)._asdict()).encode()}
 
 

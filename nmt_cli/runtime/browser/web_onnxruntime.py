@@ -1,11 +1,12 @@
 """Runs graphs by ONNX Runtime Web: the module `onnxruntime` of a page, where the compiled one is missing.
 
-Has what `runtime.onnx_engine` asks of it. What a graph takes and gives stands in a file beside it, `NAME.json`, since
-ONNX Runtime Web cannot tell all of it. Knows nothing of nmt.
+Has what `runtime.onnx_engine` asks of it. ONNX Runtime Web cannot tell all of what a graph takes and gives: that stands
+in the folder of the graph, in a file named after its content, which `describe_graph` writes. Knows nothing of nmt.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 CODES = {"float32": 1, "int32": 6, "int64": 7, "bool": 9}  # of the types of tensors in ONNX
 NAMES = {code: name for name, code in CODES.items()}
 ALIGNED = 8  # bytes
+FOLDER = "session.model_external_initializers_file_folder_path"  # the entry that says where the files of a graph are
 
 
 class GraphOptimizationLevel:
@@ -25,7 +27,13 @@ class GraphOptimizationLevel:
 
 
 class SessionOptions:
-    """Takes any option and heeds none."""
+    """Takes any option, and heeds the folder of the graph."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, str] = {}
+
+    def add_session_config_entry(self, name: str, value: str) -> None:
+        self.entries[name] = value
 
 
 class Node(NamedTuple):
@@ -49,15 +57,20 @@ class Border(NamedTuple):
     run_graph: Callable[[int, str, bytes, str], Any]  # number, inputs, their bytes, names of outputs
 
 
+def name_facts(content: bytes) -> str:
+    """Returns the name of the file that says what a graph with this content takes and gives."""
+    return f"{hashlib.sha256(content).hexdigest()}.json"
+
+
 class InferenceSession:
     """A loaded graph."""
 
     border: ClassVar[Border]  # set by `page.js`
 
-    def __init__(self, path: str, options: Any = None, providers: Sequence[str] = ()) -> None:
-        file = Path(path)
-        self._facts = json.loads(file.with_name(f"{file.name}.json").read_text())
-        self._number = self.border.open_graph(file.read_bytes())
+    def __init__(self, content: bytes, options: SessionOptions, providers: Sequence[str] = ()) -> None:
+        facts = Path(options.entries[FOLDER]) / name_facts(content)
+        self._facts = json.loads(facts.read_text())
+        self._number = self.border.open_graph(content)
 
     def get_inputs(self) -> list[Node]:
         return [Node(*node) for node in self._facts["inputs"]]

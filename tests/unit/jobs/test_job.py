@@ -53,6 +53,15 @@ def test_an_answer_without_the_network_differs_in_nothing_else() -> None:
     assert all(not hypothesis.attentions for each in short for hypothesis in each.hypotheses)
 
 
+def test_the_texts_of_a_block_are_reported_as_they_are_finished() -> None:
+    translator, reported = adversarial_translator("word"), list[int]()
+    options = TranslateOptions(SearchOptions())
+    job = TranslationRequest(Path(), options=options, opener=lambda request: translator, progress=reported.append)
+    job.start()(Block(1000, ("we have 3 cats.", "", "they came.") * 100))
+    assert reported == sorted(reported) and reported[-1] == 1300
+    assert len({*reported}) > 1
+
+
 SECRET = "secret"
 IN_PROCESS = InProcess(lambda block: [louder(text) for text in block.texts])
 # All that some program takes for the end of a line, and characters that are easily lost.

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,12 @@ from typer.testing import CliRunner
 import nmt_cli as nmt
 from nmt_cli.cli.app import app
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
+from nmt_cli.runtime import onnx_engine
 from nmt_cli.runtime.browser import web_onnxruntime, web_sentencepiece
 from nmt_cli.runtime.browser.page_export import ASSETS, LOCK, compile_python, find_assets, pack, read_model
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.runtime.model_directory import ModelDirectory, name_graphs
+from nmt_cli.runtime.onnx_engine import KeptGraph
 from nmt_cli.text.symbols import SPECIALS, TokenizerKind
 from nmt_cli.text.tokenizer import Tokenizer, prepare_surface
 from support.tokenizers import KINDS, toy_tokenizer
@@ -156,17 +157,18 @@ def test_a_graph_gives_the_same_behind_the_border(
     functions = web_onnxruntime.Border(border.open_graph, border.run_graph)
     monkeypatch.setattr(web_onnxruntime.InferenceSession, "border", functions, raising=False)
     encoder, decoder = name_graphs(bundled.precision)
-    here: Callable[..., Any] = onnxruntime.InferenceSession
+    here = {name: KeptGraph(bundled.directory / name).open_session() for name in (encoder, decoder)}
+    monkeypatch.setattr(onnx_engine, "onnxruntime", web_onnxruntime)
     for name in (encoder, decoder):
-        sessions = here(bundled.directory / name), web_onnxruntime.InferenceSession(str(tmp_path / name))
+        sessions = here[name], KeptGraph(tmp_path / name).open_session()
         facts = [[[node.name, node.type, node.shape] for node in session.get_inputs()] for session in sessions]
         assert facts[0] == facts[1]
         metadata = [session.get_modelmeta().custom_metadata_map for session in sessions]
         assert metadata[0] == metadata[1]
-    names = [node.name for node in here(bundled.directory / encoder).get_outputs()]
+    names = [node.name for node in here[encoder].get_outputs()]
     source = {"source_ids": np.array([[9, 7, 33], [8, 5, 0]], dtype=np.int32)}
-    expected = here(bundled.directory / encoder).run(names, source)
-    answered = web_onnxruntime.InferenceSession(str(tmp_path / encoder)).run(names, source)
+    expected = here[encoder].run(names, source)
+    answered = KeptGraph(tmp_path / encoder).open_session().run(names, source)
     for left, right in zip(expected, answered, strict=True):
         assert left.dtype == right.dtype
         np.testing.assert_array_equal(left, right)
@@ -226,10 +228,13 @@ def test_python_is_compiled_where_node_runs_it(assets: Path, tmp_path: Path, mon
 
 
 def test_what_a_page_lacks_is_named(assets: Path) -> None:
+    page = (FROZEN.parents[1] / "docs" / "page.md").read_text(encoding="utf-8")
     for path in [*assets.rglob("*.wasm"), *assets.rglob("*.whl")]:
         path.rename(path.with_suffix(".away"))
-        with pytest.raises(NotFoundError, match=path.name):
+        with pytest.raises(NotFoundError, match=path.name) as refused:
             find_assets(assets)
+        _, line = refused.value.hint.split(": ")
+        assert line.replace(str(assets), "ASSETS") in page  # with which it is made
         path.with_suffix(".away").rename(path)
     assert set(find_assets(assets)) == {names[-1] for names in ASSETS} | {WHEEL}
     next(assets.rglob(LOCK)).write_text("{}", encoding="utf-8")

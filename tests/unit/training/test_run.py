@@ -17,6 +17,7 @@ from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.training.export import publish as publishing
 from nmt_cli.training.export.publish import Int8Check, quantise_and_check
+from nmt_cli.training.loop import WARM_UP
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.run import TrainReport, train
@@ -93,6 +94,8 @@ def test_every_step_and_epoch_is_told_and_the_model_is_complete(corpus: Prepared
     assert [(status.epoch, status.step) for status in watcher.statuses] == [
         (epoch, step + 1) for epoch in (1, 2) for step in range(watcher.info.steps_per_epoch)
     ]
+    early = watcher.statuses[: min(WARM_UP, len(watcher.statuses) - 1)]
+    assert {status.seconds_left for status in early} == {None}
     assert watcher.statuses[-1].seconds_left == pytest.approx(0, abs=1e-6)
     assert tuple(watcher.records) == report.records
     assert report.records[1].loss < report.records[0].loss
