@@ -1,8 +1,8 @@
 """Advice for somebody who has prepared a corpus or trained on it.
 
-States which scores are usual, how far they can be trusted, and what would help most, each as a command.
+It states the usual scores, their precision, and the commands that would help most.
 
-Reads only the manifest and the results; measures nothing. Standard library at import, like all that commands import.
+It reads only the manifest and the results, and measures nothing. At import, it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Advice:
-    """What the sizes of a corpus imply for its scores, and suggestions, most useful first."""
+    """The scores that the size of a corpus implies, and suggestions, most useful first."""
 
     train_pairs: int
     test_pairs: int
@@ -160,7 +160,7 @@ def advise_on_model(
 
 
 def find_cause(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Suggestion | None:
-    """Returns what to leave out of the command if what was typed left too few updates to learn much."""
+    """Returns the typed options to leave out, if they left too few updates to learn much."""
     from nmt_cli.training.defaults import count_usual_updates  # which few commands need
 
     typed = [option for option in commands.train.options if name_typed(option) in SHORTENING]
@@ -188,9 +188,9 @@ def make_advice(
 
 
 def is_like_measured(manifest: Manifest) -> bool:
-    """Whether the sources are sentences as those that the range of BLEU was measured on: short, with a final mark.
+    """Whether the sources are like the sentences behind the usual BLEU: short, with a final mark.
 
-    What several languages reach together depends on each.
+    Several languages in one model have no usual BLEU, because it depends on each.
     """
     return manifest.source.everyday_share >= MOSTLY_EVERYDAY and "," not in manifest.direction
 
@@ -230,7 +230,7 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
 
 
 def suggest_pairs(manifest: Manifest, commands: BaseCommands) -> Suggestion:
-    """Suggests more pairs, where there are several languages, of the one that has the fewest."""
+    """Suggests more pairs; of several languages, for the language with the fewest."""
     rarest = find_rarest(manifest, "target") or find_rarest(manifest, "source")
     name = f" of {find_language(rarest.value).name}" if rarest else ""
     return make_suggestion(
@@ -246,7 +246,7 @@ def find_rarest(manifest: Manifest, side: str) -> Tag | None:
 
 
 def spell_tag(language: Tag | None) -> str:
-    """Returns the tag as it is typed behind the name of a file."""
+    """Returns the tag as it is typed after the name of a file."""
     return f"={'to' if language.kind is TagPurpose.TARGET else 'from'}:{language.value}" if language else ""
 
 

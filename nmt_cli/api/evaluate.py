@@ -217,8 +217,9 @@ def evaluate(
 ) -> Report | SystemComparison:
     """Scores the model on a split of the prepared corpus `data`, or on files with one sentence per line.
 
-    The report maps metrics to `scores` and 95 % `intervals`; with models or translations `against`, a comparison has
-    the `reports` of all. `options` are those of `nmt evaluate`. Raises NotFoundError, DataError or OptionError.
+    The report maps metrics to `scores` and 95 % `intervals`. With models or translations `against`, the result is a
+    comparison with the `reports` of all systems. `options` are the options of `nmt evaluate`. Raises NotFoundError,
+    DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis, "rerank": rerank, "split": split}
     kinds = ScoreOptions, SearchOptions, TagOptions, ContextOptions

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRequest:
-    """What to score, and how, on files or, if none is named, on a split of `data`."""
+    """The systems and metrics to score, on files or, if no file is named, on a split of `data`."""
 
     metrics: tuple[str, ...] = ()  # none: all
     scores: ScoreOptions
@@ -144,9 +144,9 @@ class EvaluationRequest:
         return texts.read_split(corpus, self.split)
 
     def ask_of(self, model: Path, card: ModelCard, text: texts.ParallelText) -> texts.ParallelText:
-        """Returns a text with the tags that are asked for before each of its lines, and in context or not, if asked.
+        """Returns a text with the requested tags before each line, and with or without context as requested.
 
-        The lines of files are one text. Raises OptionError for what the model does not know.
+        The lines of files are one text. Raises OptionError for tags or context that the model does not know.
         """
         from nmt_cli.translation.known_tags import find_scope, find_tags  # SentencePiece, which `nmt --help` lacks
 
@@ -186,7 +186,7 @@ def name_input(path: Path | None) -> str:
 def read_rival(path: Path, text: texts.ParallelText) -> list[str] | None:
     """Reads the hypotheses of a system; None if a model will make them.
 
-    Raises DataError if their number differs from that of the references.
+    Raises DataError if there are more or fewer hypotheses than references.
     """
     if path.is_dir():
         if not (path / CARD).is_file():

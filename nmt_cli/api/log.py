@@ -38,5 +38,5 @@ def log_checks(translations: list[Translation], first: int = 0) -> list[Translat
 
 
 def describe_checks(translation: Translation, number: int) -> str:
-    """Returns what is doubtful about the translation of a text."""
+    """Returns the failed checks of a translation as one line."""
     return f"text {number:,}: {'; '.join(check.message for check in translation.checks)}"

@@ -25,10 +25,10 @@ def export_model(
     assets: PathLike | None = None,
     force: bool = False,
 ) -> Path:
-    """Writes a model in the format of another program into the directory `output`, and returns that.
+    """Writes a model in the format of another program into the directory `output`, and returns this directory.
 
-    `model` is a directory, or the name of an installed one; `assets` a folder with what a page runs in. Raises
-    OptionError for a model that the program cannot run, saying why, NotFoundError, and OutputError.
+    `model` is a directory, or the name of an installed one; `assets` a folder with the files that a page needs.
+    Raises OptionError for a model that the program cannot run (with the reason), NotFoundError, and OutputError.
     """
     from nmt_cli.files import stage_directory
     from nmt_cli.runtime.installed_models import find_model

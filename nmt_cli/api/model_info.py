@@ -24,7 +24,7 @@ class LanguageInfo(NamedTuple):
 
 
 class PackageInfo(NamedTuple):
-    """What the package of a model says of it."""
+    """The version, summary and licence of the package of a model."""
 
     version: str = ""
     summary: str = ""
@@ -157,7 +157,7 @@ def collect_scores(card: ModelCard) -> dict[str, dict[str, ScoreInfo]]:
 
 
 def read_package(directory: Path) -> PackageInfo:
-    """Returns what the package that contains a model says of it; nothing for a model that is in none."""
+    """Returns the metadata of the package that contains a model; empty for a model outside of a package."""
     package = directory.parent
     if not package.name.startswith("nmt_model_"):
         return PackageInfo()

@@ -1,8 +1,8 @@
 """Opens models and translation memories for commands.
 
 `open_translator(TranslationRequest(Path("en-de"), rerank=Path("de-en")))` returns a translator whose hypotheses the
-second model ranks. `load_memory(["notes.tsv"], ("en", "de"))` returns the pairs of a table, and those of
-`notes.de-en.tsv` reversed.
+second model ranks. `load_memory(["notes.tsv"], ("en", "de"))` returns the pairs of a table, and of
+`notes.de-en.tsv` in reverse.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def load_own_inception(weights: Path, checksums: Mapping[str, str]) -> PictureRe
 
 
 def load_inception(weights: Path | None) -> PictureReader:
-    """Loads InceptionV3 with these weights, or those of ImageNet. Raises MissingExtraError without TensorFlow."""
+    """Loads InceptionV3 with these weights, or with ImageNet weights. Raises MissingExtraError without TensorFlow."""
     require_tensorflow("reading pictures")
     with silent_tensorflow():
         from nmt_cli.model.inception import InceptionV3
@@ -120,9 +120,9 @@ def load_memory(
 ) -> TranslationMemory:
     """Returns the pairs of all files; the last of several translations of one text wins.
 
-    `languages` are those translated between. A file in the opposite direction is reversed, pairs whose tags name other
-    languages are left out, and those of a register answer who asks for that; pairs whose tags name no language count
-    only `with_untagged`. Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
+    `languages` are the source and the target language. A file in the opposite direction is reversed. Pairs with tags of
+    other languages are left out. Pairs with a register answer only requests for it. Pairs without a tag of a language
+    count only `with_untagged`. Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
     """
     from nmt_cli.formats.inputs import parse_input, require_input
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -182,7 +182,7 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
 
 
 def find_tag_column(path: Path) -> str | None:
-    """Returns the heading of the column of tags in a table: behind source and target, or one that names registers."""
+    """Returns the heading of the column of tags in a table: after source and target, or a column of registers."""
     headings = read_headings(path)
     registers = (heading for heading in headings if heading.lower() in REGISTERS)
     return TAGS if headings == HEADINGS else next(registers, None)

@@ -79,7 +79,7 @@ class PrepareOutcome:
 
     @property
     def advice(self) -> Advice:
-        """The usual scores for this many pairs, and what would help most."""
+        """The usual scores for this many pairs, and the commands that would help most."""
         return advise_on_corpus(self.report.manifest, self.commands)
 
     def to_mapping(self) -> dict[str, Any]:
@@ -116,9 +116,9 @@ def prepare(
 ) -> PrepareReport:
     """Checks, cleans, splits and encodes sentence pairs, and writes the prepared corpus `data`.
 
-    `options` are those of `nmt prepare`, such as `vocab_size=2000` or `test=500`; `resume` goes on where an interrupted
-    call was. With several `processes`, the calling program must be importable without side effects, as
-    `multiprocessing` requires; `ray` is the address of a cluster. Raises NotFoundError, DataError, OptionError or
+    `options` are the options of `nmt prepare`, such as `vocab_size=2000` or `test=500`. `resume` continues an
+    interrupted call. With several `processes`, the calling program must be importable without side effects, as
+    `multiprocessing` requires. `ray` is the address of a cluster. Raises NotFoundError, DataError, OptionError or
     OutputError.
     """
     sizes = {name: str(options[name]) for name in ("dev", "test") if isinstance(options.get(name), int | float)}

@@ -1,8 +1,8 @@
 """The work of `nmt evaluate` on one system: translates, scores, and doubts.
 
-Of 1,000 test sentences and a model, `Evaluation.run` returns their report, here BLEU 31.2 with its interval, what they
-are called in print ("test sentences"), and that none was trained on. A model of another corpus, or sentences that
-occur in its training data, add a warning each.
+For 1,000 test sentences and a model, `Evaluation.run` returns a report: BLEU 31.2 with its interval, the name of the
+sentences in print ("test sentences"), and that training saw none of them. A model of another corpus adds a warning, and
+so do sentences that occur in its training data.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ RAY_ENVIRONMENT = {  # no usage report, no notice
 
 
 def silence_onnxruntime() -> None:
-    """Keeps ONNX Runtime, which is imported later, from reporting what it runs.
+    """Turns off the usage reports of ONNX Runtime, which is imported later.
 
     Existing environment settings are kept.
     """

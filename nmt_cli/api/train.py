@@ -107,7 +107,7 @@ Loading = Callable[[], AbstractContextManager[None]]  # entered while TensorFlow
 
 @dataclass(frozen=True)
 class TrainOutcome:
-    """The trained model, and what would help most."""
+    """The trained model, and the commands that would help most."""
 
     report: TrainReport
     advice: Advice
@@ -145,10 +145,10 @@ def train(
 ) -> TrainReport:
     """Trains a network on the prepared corpus `data`, and writes the model directory `model`.
 
-    With `reverse`, the network translates from target to source. `options` are those of `nmt train`, such as `epochs=5`
-    or `attention="dot"`; with `resume`, the checkpoint's continue to apply. A `watcher` sees every update, epoch and
-    warning, and its `should_stop` may end training early with a usable model. Raises DataError, OptionError,
-    OutputError or TrainingError, and MissingExtraError without TensorFlow.
+    With `reverse`, the network translates from target to source. `options` are the options of `nmt train`, such as
+    `epochs=5` or `attention="dot"`. With `resume`, the options of the checkpoint still apply. A `watcher` receives
+    every update, epoch and warning. Its `should_stop` may end training early with a usable model. Raises DataError,
+    OptionError, OutputError or TrainingError, and MissingExtraError without TensorFlow.
     """
     directory = Path(model)
     others = {"force": force, "resume": resume, "runs": runs, "model": directory}
@@ -279,8 +279,8 @@ BREAK_EVEN_PAIRS = 20_000
 def choose_start(request: TrainRequest) -> KnownStart | None:
     """Returns the installed model that a new training on few pairs starts from by default; None for none.
 
-    One that shares a single language: a model of both may have learned from the test set. The network, a time limit,
-    synthetic pairs and --init-from, where they are asked for, leave nothing to choose.
+    It shares a single language, because a model of both may have learned from the test set. Options of the network, a
+    time limit, synthetic pairs and --init-from turn this choice off.
     """
     from nmt_cli.runtime.model_directory import list_starts
     from nmt_cli.training.data.synthetic_pairs import make_plan
@@ -297,7 +297,7 @@ def choose_start(request: TrainRequest) -> KnownStart | None:
 
 
 def report_request(request: TrainRequest, choice: str | None = None, start: KnownStart | None = None) -> None:
-    """Tells the watcher what is trained on what, the settings chosen, and the model that training starts from."""
+    """Reports to the watcher the network, the corpus, the chosen settings, and the model that training starts from."""
     corpus = request.corpus
     assistant = None if request.role.is_chief else str(request.role)
     why = start and f"so few pairs start from {start.name}, which has {start.reason}; --init-from none does not"

@@ -109,7 +109,7 @@ class LoadedTranslator:
         self.close()
 
     def close(self) -> None:
-        """Frees the memory of the model. What is called afterwards raises OptionError; closing again does nothing."""
+        """Frees the memory of the model. Later calls raise OptionError; closing again does nothing."""
         self._opened = None
 
     @property
@@ -158,7 +158,7 @@ class LoadedTranslator:
         return made._replace(memory=memory and memory.choose_register(made.search.tags))
 
     def _fit(self, options: Mapping[str, Any], n_best: int) -> TranslateOptions:
-        """Returns the settings of a search as the model follows them. Raises OptionError for what it does not know."""
+        """Returns settings of a search that suit the model. Raises OptionError for unknown tags and missing context."""
         from nmt_cli.translation.known_tags import fit_to_model  # SentencePiece, which `import nmt_cli` does not need
 
         made = make_search_options(options, self._options, n_best=n_best, companions=self._companions)
@@ -175,7 +175,7 @@ class LoadedTranslator:
     def translate(self, texts: Iterable[str], **options: Unpack[SearchKeywords]) -> list[str]: ...
 
     def translate(self, texts: str | Iterable[str], **options: Unpack[SearchKeywords]) -> str | list[str]:
-        """Returns the translation of a line, or those of several in order. A blank line stays blank."""
+        """Returns the translation of a line, or a list for several lines, in order. A blank line stays blank."""
         translations = [translation.text for translation in self.translations(texts, **options)]
         return translations[0] if isinstance(texts, str) else translations
 
@@ -208,9 +208,9 @@ class LoadedTranslator:
         progress: StageReporter | None = None,
         **options: Unpack[SearchKeywords],
     ) -> list[Translation]:
-        """Returns all that is known of each translation, with attention and scores.
+        """Returns all details of each translation: hypotheses, scores, attention, protected text and repairs.
 
-        `terms` are its glossary; `memory` takes the place of that of `nmt.load`. `report` names a page or a JSON file
+        `terms` are its glossary; `memory` replaces the memory of `nmt.load`. `report` names a page or a JSON file
         of the texts that failed a check; with `strict`, they raise CheckError.
         """
         lines = list(check_texts(texts))
@@ -250,7 +250,7 @@ class LoadedTranslator:
         memory: TranslationMemory | None = None,
         **options: Unpack[SearchKeywords],
     ) -> TranslateBlock:
-        """Returns the function that translates the texts of a block, those of its windows in context."""
+        """Returns the function that translates the texts of a block, with context within its windows."""
         translator = self._translator if terms is None else self._translator.with_glossary(terms)
         made = self._make_options(options, n_best)
         return answer_blocks(translator, made if memory is None else made._replace(memory=memory))
@@ -266,10 +266,10 @@ class LoadedTranslator:
         progress: StageReporter | None = None,
         **options: Unpack[FileKeywords],
     ) -> FileReport:
-        """Translates a document to another of the same format, and reports what a person should look at.
+        """Translates a document to a file of the same format, and returns a report with the doubtful texts.
 
-        An existing file is only replaced with `force`. `tm` are translation memories, replacing those of `nmt.load`.
-        `options` are those of search, and those of documents, such as `column="text"`. Raises NotFoundError, DataError,
+        Replaces an existing file only with `force`. `tm` are translation memories, which replace those of `nmt.load`.
+        `options` are the options of search and of documents, such as `column="text"`. Raises NotFoundError, DataError,
         OptionError or OutputError.
         """
         if Path(target).is_file() and not force:
@@ -315,8 +315,9 @@ def load(
     """Loads a model: a directory, or the name of an installed model. Does not start TensorFlow.
 
     `threads` is the number of cores it may use, all by default. `tm` are translation memories; `check_with` and
-    `rerank` are models of the other direction. `options` are those of `nmt translate` about reading lines, such as
-    `glossary="terms.tsv"`, and about search, such as `beam_size=1`. Raises NotFoundError, DamagedError or OptionError.
+    `rerank` are models of the other direction. `options` are the options of `nmt translate` for reading lines, such as
+    `glossary="terms.tsv"`, and for the search, such as `beam_size=1`. Raises NotFoundError, DamagedError or
+    OptionError.
     """
     from nmt_cli.api.open_model import open_translator
     from nmt_cli.runtime.installed_models import find_model
@@ -342,9 +343,9 @@ def load(
 def translate(
     texts: str | Iterable[str], model: PathLike = "model", **options: Unpack[SearchKeywords]
 ) -> str | list[str]:
-    """Returns the translation of a line, or those of several in order, by a model that stays loaded for later calls.
+    """Returns the translation of a line, or a list for several lines. The model stays loaded for later calls.
 
-    `options` are those of `Translator.translate`. Raises what `load` raises.
+    `options` are the options of `Translator.translate`. Raises the same errors as `load`.
     """
     from nmt_cli.runtime.installed_models import CARD, find_model
 
@@ -355,7 +356,7 @@ def translate(
 
 @lru_cache(maxsize=2)
 def load_kept(directory: Path, changed: int) -> LoadedTranslator:
-    """Loads a model once; one that was trained again has `changed` since."""
+    """Loads a model once. A newly trained model has another `changed`, and is loaded again."""
     return load(directory)
 
 

@@ -29,9 +29,9 @@ def visualize(
 ) -> Drawing:
     """Draws the attention of translations: to files that end in .png, .svg, .pdf or .html, or as `text` for a terminal.
 
-    Draws something else with `beam` (the search), `curves` (of learning), `corpus` (the prepared one), `network` (its
-    layers) or `nearest` (the number of nearest training pairs). `curves` takes several models, `corpus` several of
-    `data`. `options` are those of `nmt visualize`, such as `target="Wo?"` or `beam_size=1`. Raises NotFoundError,
+    Other drawings are `beam` (the search), `curves` (of learning), `corpus` (the prepared corpus), `network` (its
+    layers) and `nearest` (the number of nearest training pairs). `curves` takes several models, `corpus` several
+    `data`. `options` are the options of `nmt visualize`, such as `target="Wo?"` or `beam_size=1`. Raises NotFoundError,
     DataError or OptionError.
     """
     texts, outputs = tuple(list_texts(sentences)), tuple(list_paths(output))
@@ -51,7 +51,7 @@ def visualize(
 
 
 def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
-    """Draws what the request names, and returns the drawing."""
+    """Makes the drawing of a request, and returns it."""
     from nmt_cli.api.drawings.attention import draw_attention
     from nmt_cli.api.drawings.charts import draw_corpora, draw_histories, draw_model_network, draw_search, list_nearest
 

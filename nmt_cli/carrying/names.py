@@ -1,4 +1,4 @@
-"""Names, files and codes that training never had: `Kazimierz`, `report.pdf`, `C++`.
+"""Names, files and codes that never occurred in training: `Kazimierz`, `report.pdf`, `C++`.
 
 A network spells an unknown name from subwords and silently writes another one. If it has learned to copy placeholders,
 `I met Kazimierz.` is read as `I met ⟦0⟧.`; `codes` finds the words that do not look like ordinary ones, in any

@@ -172,7 +172,7 @@ COPIED_NAMES = CopiedNameKind(
         "with words that nothing translates",
         unrepaired="a name of the source is lost",
         repaired=("lost name",),
-        doc="Looks for content words that nothing translates",
+        doc="Looks for content words without a translation",
         nouns=("nothing translates",) * 2,
     ),
 )

@@ -316,7 +316,7 @@ class Characters(Rewrite):
 
 
 class LetterCase(Rewrite):
-    """Reads letters that training has in only one case in that case."""
+    """Reads letters in the only case that training has."""
 
     def __init__(self, known: frozenset[str]) -> None:
         self.known = known

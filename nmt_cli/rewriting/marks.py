@@ -62,7 +62,7 @@ class OuterQuotes(NamedTuple):
 
 
 class Quotes(Rewrite):
-    """Removes quotes around a sentence, and writes the target's."""
+    """Removes quotes around a sentence, and writes quotes of the target language."""
 
     def __init__(self, target_counts: Mapping[str, int]) -> None:
         self.target_counts = target_counts
@@ -95,8 +95,8 @@ class Quotes(Rewrite):
 
 
 class Reports(Rewrite):
-    """Reads words that say who spoke behind a quotation, which a placeholder stands for: only so do they get the order
-    of the target, „…“, sagte er.
+    """Reads `he said` after a quotation with a placeholder for the quotation, to get the order of the target: „…“,
+    sagte er.
     """
 
     def __init__(self, quotation: str) -> None:

@@ -91,7 +91,7 @@ def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def split(tools: Tools, batch: TranslationBatch) -> None:
-    """Cuts lines into sentences, separates their frames, and masks what must arrive unchanged."""
+    """Cuts lines into sentences, separates their frames, and masks text that must arrive unchanged."""
     whole = bool(batch.config.prefix)
     batch.segments = [tools.reader.split(text, whole=whole) for text in batch.texts]
 
@@ -172,7 +172,7 @@ def check(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def rate(tools: Tools, batch: TranslationBatch) -> None:
-    """Rates the confidence of each sentence, of which the lowest is the line's, and marks too little."""
+    """Rates the confidence of each sentence, gives the line the lowest, and marks low confidence."""
     if batch.checks is not None and batch.checks.check and not batch.config.sampling.sample and tools.confidence:
         from nmt_cli.translation.checks.confidence import judge_translations, list_sentences  # training needs none
 

@@ -177,7 +177,7 @@ def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
 def measure_translations(
     request: DrawingRequest, translator: Translator, model: Path, drawing: Drawing, name: str
 ) -> list[AttentiveTranslation]:
-    """Returns the translations of all sentences by one model, with what is drawn beside their attention."""
+    """Returns the translations of all sentences by one model, with the measures drawn beside their attention."""
     search = request.search_behind_tags(translator.card, model)
     translations = translate_sentences(request, translator, search)
     warn_of_translations(translations, request.search.max_length, drawing)
@@ -260,7 +260,7 @@ def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def measure_all_heads(
     translator: Translator, translations: Sequence[Translation], model: Path, tags: TagSet = ()
 ) -> list[FloatArray | None]:
-    """Returns the weights of every layer and head for each translation behind `tags`, by running the network in Keras.
+    """Returns the weights of every layer and head for each translation after `tags`, by running the network in Keras.
 
     Raises OptionError for any network but a Transformer, MissingExtraError without TensorFlow.
     """

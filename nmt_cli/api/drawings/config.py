@@ -11,7 +11,7 @@ SUBJECTS = ("beam", "curves", "corpus", "network", "nearest")  # the options tha
 
 
 class DrawingOptions(Settings, panel="Pictures"):
-    """What is drawn, and how."""
+    """The kind of drawing, and its options."""
 
     target: tuple[str, ...] = setting((), "Show the attention of this translation; one per sentence.", harmless=True)
     pairs: str | None = setting(None, "Tab-separated file of sentences and their translations.", harmless=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DrawingRequest:
-    """What to draw, of which model or corpus, and where."""
+    """A drawing to make: its kind, its models or corpora, and its files."""
 
     models: tuple[Path, ...]  # one; several for their curves or their attention
     corpora: tuple[Path, ...]  # one; several for their charts
@@ -50,7 +50,7 @@ class DrawingRequest:
         return [str(Path(*path[head : len(path) - tail])) for path in paths]
 
     def search_behind_tags(self, card: ModelCard, model: Path) -> SearchOptions:
-        """Returns the search behind the tags that are asked for. Raises OptionError for one that a model lacks."""
+        """Returns the search with the requested tags. Raises OptionError for a tag that a model lacks."""
         from nmt_cli.translation.known_tags import find_tags  # SentencePiece, which `nmt --help` lacks
 
         return replace(self.search, tags=find_tags(self.tags.names, card, model))

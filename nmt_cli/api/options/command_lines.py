@@ -1,4 +1,4 @@
-"""Commands to type: as originally typed, with more options, or recalled from what is stored."""
+"""Commands to type: as originally typed, with more options, or rebuilt from stored options."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def explain_os_errors(function: Callable[Arguments, Returned]) -> Callable[Argum
 
 
 def list_texts(values: str | Iterable[str] | None) -> list[str]:
-    """Returns the texts: a string as a list of one, None as an empty list. Raises OptionError for what is neither."""
+    """Returns the texts: a string as a list of one, None as an empty list. Raises OptionError for other types."""
     if values is None or isinstance(values, str):
         return [] if values is None else [values]
     if not isinstance(values, Iterable):

@@ -72,10 +72,11 @@ def list_names(*kinds: type[Settings]) -> frozenset[str]:
 
 
 class ExplicitOptions(NamedTuple):
-    """The typed options, and those of the environment and of a file, even if equal to the default.
+    """The typed options, and the options from the environment and a file, even if equal to the default.
 
-    Each maps the names of parameters to options as typed. `file` is that of a typed `--config`; `off` holds the names
-    of switches explicitly off, as they are by default; `origins` names the variable or the file of each in `filed`.
+    Each maps the names of parameters to options as typed. `file` comes from a typed `--config`; `off` holds the names
+    of switches that are explicitly off, which is their default; `origins` names the variable or the file of each in
+    `filed`.
     """
 
     typed: Mapping[str, str]
@@ -90,7 +91,7 @@ class ExplicitOptions(NamedTuple):
     ) -> ExplicitOptions:
         """Returns the options that a program gives as arguments: fields of these settings, and others.
 
-        Those given `earlier`, for several calls, count as those of a file.
+        Options of an `earlier` call, meant for several calls, count like options of a file.
         """
         fields = {field.name: field for kind in kinds for field in option_fields(kind)}
         flags = {name: name_option(fields[name]) if name in fields else name.replace("_", "-") for name in arguments}

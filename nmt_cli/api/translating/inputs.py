@@ -94,7 +94,7 @@ def walk_folder(folder: Path, output: Path | None) -> Iterator[Path]:
 
 
 def leads_outside(path: Path, folder: Path) -> bool:
-    """Whether a file is a link to one outside of the folder: whoever sent the folder may not mean what lies there."""
+    """Whether a file is a link to the outside of the folder, whose sender may not mean to share that file."""
     return path.is_symlink() and not path.resolve().is_relative_to(folder.resolve())
 
 
@@ -103,7 +103,7 @@ def is_same_place(path: Path, other: Path | None) -> bool:
 
 
 def find_reason_to_skip(path: Path, config: DocumentOptions) -> str | None:
-    """Returns what a file is that is not translated, empty if it is of no known kind; None for one to translate."""
+    """Returns the kind of a file that is not translated, empty if unknown; None for a file to translate."""
     format = recognise_format(path, read_head(path))
     if config.format is not None:
         requested = select_format(config.format, "translate")
@@ -209,7 +209,7 @@ def require_input(path: Path, models: Sequence[Path]) -> Path:
 class DocumentOpener:
     """Opens files and console input as documents; `template` holds their common properties.
 
-    Tells the console about an input whose name does not imply its format.
+    It reports inputs whose name does not imply their format to the console.
     """
 
     def __init__(
@@ -291,7 +291,7 @@ class DocumentOpener:
 
 
 class DeferredDocument(Document):
-    """A file that is opened when it is read, so that of many files one at a time is held in memory."""
+    """A file that is opened when it is read, so that only one of many files is in memory at a time."""
 
     def __init__(self, source: DocumentSource, format: FileFormat, opener: DocumentOpener) -> None:
         super().__init__(source)

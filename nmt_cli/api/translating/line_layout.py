@@ -17,7 +17,7 @@ ESCAPES = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}  # ends
 
 
 class LayoutOptions(Settings, panel="Output"):
-    """What is written beside the translation."""
+    """The output beside the translation."""
 
     scores: bool = setting(
         False,

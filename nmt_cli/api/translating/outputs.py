@@ -194,7 +194,7 @@ class FileSummaries:
 
 
 def rate_urgency(part: PartSummary) -> tuple[bool, float]:
-    """Returns the order in which parts need a look: failed ones first, then those of the least confidence."""
+    """Returns the order in which parts need a look: failed ones first, then the least confident ones."""
     return part.error is None, 1.0 if part.confidence is None else part.confidence
 
 
@@ -280,7 +280,7 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
     def require_formats(self, documents: Sequence[Document], lines: FileFormat = TEXT) -> None:
         """Raises OptionError for a name with the ending of another format, and a terminal that cannot show a format.
 
-        `lines` is what becomes of plain text: JSON Lines with `--json`.
+        `lines` is the output format of plain text: JSON Lines with `--json`.
         """
         for document, target in zip(documents, self.targets, strict=False):  # lines of several files go into one
             require_name(target, document.source, lines if document.format is TEXT else document.format)
@@ -315,7 +315,7 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
     def batch_files(
         self, documents: Iterable[Document], batch: BatchUnits, summaries: FileSummaries
     ) -> Iterator[list[TranslationUnit]]:
-        """Yields the batches of all documents, between one that begins the file of each and one that completes it."""
+        """Yields the batches of all documents; extra batches begin and complete the file of each."""
         for target, document in zip(self.targets, documents, strict=True):
             file = FileUnits(self, target, document, summaries)
             yield [TranslationUnit((), file.begin)]
@@ -372,9 +372,9 @@ class FileUnits:
 
 
 def require_name(target: Path, source: DocumentSource, format: FileFormat) -> None:
-    """Raises OptionError for a name of a translation that implies another format than its own.
+    """Raises OptionError for the name of a translation that implies another format.
 
-    A name may end as that of its source does, and in the code of its language.
+    A name may end like the name of its source, and in the code of its language.
     """
     path = Path(source.name)
     endings = (path.suffix.lower(), f".{source.target_language}", f".{find_language_tag(source.target_language)}")

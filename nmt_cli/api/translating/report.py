@@ -1,4 +1,4 @@
-"""What a person should look at after a translation: counted line by line, reported once, after the last line."""
+"""The report after a translation: events counted line by line, and printed once, after the last line."""
 
 from __future__ import annotations
 
@@ -149,13 +149,13 @@ class TranslationReport:
             self.qa.add(copy_torn(torn), where, torn.number)
 
     def list_remarks(self) -> list[Remark]:
-        """Returns at most `LINES_MOST` lines about what was counted, the most important first."""
+        """Returns at most `LINES_MOST` lines about the counted events, the most important first."""
         remarks = [Remark(self.describe_direction())] if self.is_wrong_direction else [*self.describe_counts()]
         ending = [Remark(f"  {text}", is_warning=False, is_dim=True) for text in self.describe_report()]
         return [*shorten_remarks(remarks, LINES_MOST - len(ending)), *ending]
 
     def describe_counts(self) -> Iterator[Remark]:
-        """Yields a line per kind of counted event: what a person should look at, then what nmt did about it."""
+        """Yields a line per kind of counted event: first the doubtful translations, then the actions of nmt."""
         if self.bleu is not None and self.bleu < HARDLY_TRANSLATES and self.origins["network"]:
             yield Remark(f"this model can hardly translate: BLEU {self.bleu:.1f} on its development set")
         yield from filter(None, [self.describe_spans()])
@@ -231,7 +231,7 @@ class TranslationReport:
         return text + (f"; the other way: --model {reverse}" if reverse else "")
 
     def describe_failures(self, check: CheckRow) -> str:
-        """Returns the line about texts that failed a check: how many, what is wrong, and the first ones."""
+        """Returns the line about texts that failed a check: their number, the faults, and the first texts."""
         things = format_count(self.failures[check.name], self.source_cuts.thing)
         return f"{things} of {self.texts:,} {check.summary}{self.name_texts(check.name)}"
 
@@ -291,7 +291,7 @@ class TranslationReport:
         )
 
     def describe_words(self) -> Iterator[Remark]:
-        """Yields warnings of words and characters unseen in training: read as others, carried, or guessed."""
+        """Yields warnings of words and characters unseen in training: read as others, copied, or guessed."""
         for count, remark in ((self.misread, "read as known ones"), (self.carried, "copied unchanged")):
             if count.total:
                 words = count_things(count.total, "word")
@@ -307,7 +307,7 @@ class TranslationReport:
 
 
 def shorten_remarks(remarks: list[Remark], most: int) -> list[Remark]:
-    """Returns at most so many remarks; the last one says in brief what the others would have said."""
+    """Returns at most so many remarks; the last one sums up the others."""
     whole, rest = remarks[: most - 1], remarks[most - 1 :]
     if len(rest) < 2:
         return remarks

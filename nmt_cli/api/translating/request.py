@@ -1,4 +1,4 @@
-"""`nmt translate` as it was typed: what is asked of the models, what is read, and what is written.
+"""`nmt translate` as it was typed: the request to the models, the inputs, and the outputs.
 
 `nmt translate --model eng-deu notes.txt -o out/` is `TranslateCommand(TranslationRequest(Path("eng-deu"), ...),
 files=(Path("notes.txt"),), output="out/", ...)`; with `--serve`, its request is what the server answers by default.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TranslateCommand(NamedTuple):
-    """What a command translates, where from and where to; and which options were set explicitly."""
+    """The request, inputs and outputs of a command, and the options that were set explicitly."""
 
     request: TranslationRequest
     models: tuple[Path, ...]  # several to be served; the request names the first

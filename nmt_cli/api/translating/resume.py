@@ -1,8 +1,8 @@
-"""`nmt translate --resume`: what makes a translation the same job, where its journal is, and why it cannot go on.
+"""`nmt translate --resume`: which options make a job the same, the place of its journal, and reasons for a refusal.
 
-`nmt translate book.txt -o buch.txt` keeps its finished blocks in `.buch.txt.journal`. Interrupted, it says with which
-command it goes on; with another `--beam-size`, that command is refused ("was begun with another --beam-size"). Lines of
-standard input have no journal: nobody could give them again.
+`nmt translate book.txt -o buch.txt` keeps its finished blocks in `.buch.txt.journal`. After an interruption, it names
+the command that continues. With another `--beam-size`, nmt refuses this command ("was begun with another --beam-size").
+Lines of standard input have no journal, because they cannot be read again.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ResumableJob:
 
     @property
     def greeting(self) -> str:
-        """What is said at the start; empty for a new job."""
+        """The message at the start; empty for a new job."""
         if self.resumes:
             return "goes on where it was interrupted"
         if self.command.resume:
@@ -74,7 +74,7 @@ class ResumableJob:
 
     @property
     def farewell(self) -> str:
-        """What is said when it is interrupted: what is kept, and how to go on; empty without files."""
+        """The message after an interruption: the finished part, and the command that continues; empty without files."""
         if self.journal is None:
             return ""
         if not self.journal.blocks:

@@ -1,4 +1,4 @@
-"""`nmt translate`: one call, from the command to the report of what a person should look at.
+"""`nmt translate`: one call, from the command to the report of doubtful translations.
 
 `echo "Where is it?" | nmt translate` is `run_translation(command, console)`: the console gives the line, gets "Wo ist
 es?", and the report has nothing to remark. Lines are translated as they arrive, files in large batches; each batch is
@@ -140,7 +140,7 @@ def fit_request(command: TranslateCommand) -> tuple[ModelCard, TranslationReques
 
 
 def find_inputs(command: TranslateCommand, console: Console) -> list[InputFile]:
-    """Returns the files, those of folders too, and tells which of these are not translated; empty for standard input.
+    """Returns the files, also of folders, and reports skipped files of folders; empty for standard input.
 
     Raises NotFoundError or OptionError, also for a report in an unknown format.
     """

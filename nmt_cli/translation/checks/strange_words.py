@@ -57,7 +57,7 @@ CAPITAL_INSIDE = r"[^\W\d_A-ZÀ-Þ][A-ZÀ-Þ]"  # of a name in code: ComplexNumb
 
 
 def check_invented(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for words that training never had, and that are no compounds, names or forms of its words."""
+    """Looks for words that never occurred in training, and are no compounds, names or forms of its words."""
     if translation.is_recalled:
         return None
     words = find_invented(translation.source, translation.text, context)
@@ -66,7 +66,7 @@ def check_invented(translation: Translation, context: CheckContext) -> FailedChe
 
 
 def check_copied_words(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for ordinary words of the source language left in the translation."""
+    """Looks for ordinary words of the source language in the translation."""
     if translation.is_recalled or not find_copied(translation.source, translation.text, context):
         return None
     spans = find_spans(translation.source)

@@ -91,7 +91,7 @@ CHECKS = (
     CheckRow(
         "kept",
         "as in the source or marked fuzzy, since what was written lost a placeholder, a tag or a key",
-        doc="Finds a text of a document whose translation cannot be read back with all that it must hold.",
+        doc="Finds a text of a document whose translation lost a placeholder or tag when read back.",
     ),
     CheckRow(
         "empty",
@@ -131,7 +131,7 @@ CHECKS = (
     CheckRow(
         "enclosed words",
         "with words between two protected spans perhaps lost",
-        doc="Finds two protected spans side by side between which the source has words.",
+        doc="Finds two adjacent protected spans that have words between them in the source.",
         repaired=("phrase lost between spans", "phrases lost between spans"),
         unrepaired="the words between two spans may be lost",
     ),
@@ -183,7 +183,7 @@ CHECKS = (
         "confidence",
         "of low confidence",
         doc="Finds a sentence whose confidence is below `--min-confidence` or, by default, the model's threshold, and "
-        "names the worst of several; 5 % of paragraphs of three to six good sentences fail, as one of them does alone.",
+        "names the least confident of several; of paragraphs of three to six good sentences, 5 % fail.",
     ),
 )
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)

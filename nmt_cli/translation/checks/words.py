@@ -127,7 +127,7 @@ class SourceWord(NamedTuple):
 
 
 def check_coverage(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for content words that nothing translates."""
+    """Looks for content words without a translation."""
     profile = context.profile
     if profile is None or profile.source is None or translation.is_recalled:
         return None
@@ -139,7 +139,7 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
 
 
 def check_labels(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for labels that were kept, since the network knows no likely translation."""
+    """Looks for labels that stayed as they are, because the network knows no likely translation."""
     return FailedCheck("labels", f"not translated: {join_named(translation.kept)}") if translation.kept else None
 
 
@@ -216,7 +216,7 @@ def check_language(source: str, target: str, context: CheckContext) -> FailedChe
 
 
 def check_other_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a source in a third language, among those full of words that training never had."""
+    """Looks for a source in a third language, if it is full of words that never occurred in training."""
     counts = count_on_both_sides(source, context)
     if len(counts) < FEWEST_WORDS or sum(not here for here, _ in counts) * WORDS_PER_UNKNOWN < len(counts):
         return None

@@ -306,7 +306,7 @@ def find_breaks(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_blocks(line: DividedLine) -> Iterator[Frame]:
-    """Tags that part sentences: `<br>`, `</p><p>`."""
+    """Tags that separate sentences: `<br>`, `</p><p>`."""
     pairs = {span.pair for span in line.spans if span.pair is not None}
     blocks = (span for span in line.spans if is_block_tag(span, pairs))
     yield from (Frame(span.start, span.end) for span in blocks)
@@ -325,7 +325,7 @@ def find_written_breaks(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_references(line: DividedLine) -> Iterator[Frame]:
-    """Numbers of notes behind a sentence: `It rains.[1] It snows.`"""
+    """Numbers of notes after a sentence: `It rains.[1] It snows.`"""
     yield from (Frame(*match.span()) for match in re.finditer(SENTENCE_NOTE, line.text))
 
 
@@ -364,14 +364,14 @@ def find_form_fields(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_arrows(line: DividedLine) -> Iterator[Frame]:
-    """Angle quotes that quote nothing: `« Back`, `Home › Books`."""
+    """Angle quotes without a quotation: `« Back`, `Home › Books`."""
     arrows = list(re.finditer(ARROW, line.text))
     if len({arrow[0] for arrow in arrows}) == 1 and len(re.findall(ARROW_HEAD, line.text)) == len(arrows):
         yield from (Frame(*arrow.span()) for arrow in arrows)
 
 
 def find_columns(line: DividedLine) -> Iterator[Frame]:
-    """Runs of blanks that make columns: three or more, or two behind an option, or wherever a line has a blank."""
+    """Blanks that make columns: three or more, two after an option, or at least two in all gaps of a line."""
     runs = list(re.finditer(r"(?<=\S) {2,}(?=\S)", line.text))
     is_table = len(runs) > 1 and len(runs) == len(re.findall(r"(?<=\S)\s+(?=\S)", line.text))
     for before, run in zip([None, *runs], runs, strict=False):
@@ -423,7 +423,7 @@ def make_items(chain: Sequence[re.Match[str]], text: str) -> Iterator[Frame]:
 
 
 def find_asides(line: DividedLine) -> Iterator[Frame]:
-    """The blank behind brackets before a sentence: `(SIGHS) I am here.`; and a name in square ones: `[YouTube]`."""
+    """The blank after brackets before a sentence: `(SIGHS) I am here.`; and a name in square brackets: `[YouTube]`."""
     for start in line.starts:
         match = re.compile(ASIDE).match(line.covered, start)
         if match is None or not line.text[match.end()].isupper():
