@@ -420,7 +420,9 @@ def translate_file(
     """
     report = FileReport(target)
     with require_file(source).open("rb") as lines, stage_file(target) as temporary, temporary.open("wb") as output:
-        document = DocumentSource(lines, str(source), config, languages[1], split_sentences, languages[0], memory)
+        document = DocumentSource(
+            lines, str(source), config, languages[1], split_sentences, languages[0], memory, is_file=True
+        )
         for written in translate_document(translate, document, source, report, scope):
             output.write(written)
             progress("translating", report.texts, 0)

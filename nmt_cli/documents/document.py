@@ -93,6 +93,7 @@ class DocumentSource(NamedTuple):
     kept_tags: frozenset[str] = frozenset()  # of HTML: names of elements that stay as they are, and stand for a word
     part_size: int = 0  # the lines of a text file that are one unit, which workers can read; 0: each line is one
     first: int = 1  # the number of the first line
+    is_file: bool = False  # whether all lines are there, so that the first may be looked at together
     reads_back: bool = False  # whether it is a translation, of which every value is read, whatever it says
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:

@@ -9,7 +9,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nmt_cli.documents.columns import (
     AddedColumn,
@@ -24,10 +24,20 @@ from nmt_cli.documents.columns import (
     require_languages,
     split_line_end,
 )
-from nmt_cli.documents.document import Content, Document, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Content, Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError, find_nearest
 from nmt_cli.formats.jsonl import NO_VALUE, find_value, list_text_paths, parse_json
-from nmt_cli.formats.tables import TableRow, find_delimiter, read_csv_records, split_line, take_separator
+from nmt_cli.formats.tables import (
+    SAMPLE,
+    NumberedLine,
+    TableRow,
+    find_delimiter,
+    find_quoting,
+    read_csv_records,
+    split_line,
+    take_head,
+    take_separator,
+)
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -35,38 +45,80 @@ if TYPE_CHECKING:
 
 # CSV and TSV: the translation becomes the last field of each row, or fills an empty one; all else is kept as it is.
 #
-# In TSV a field is the text between two tabs. In CSV fields may be quoted and have several lines, which are translated
-# separately; the delimiter is `,`, `;` or a tab, whichever splits the first line into the most fields.
+# In TSV a field is the text between two tabs, unless a spreadsheet has evidently quoted the file. In CSV fields may be
+# quoted and have several lines, which are translated separately; the delimiter is `,`, `;` or a tab, whichever splits
+# the first line into the most fields.
 
 
 BYTE_ORDER_MARK = "\ufeff"
 
 
-class TableDocument(Document):
-    """A table of which one column is translated."""
+class PlainFields(NamedTuple):
+    """How rows of TSV are spelled: a field is the text between two tabs."""
 
-    delimiter = "\t"
-    holds_back = False
-    is_exact = True
+    delimiter: str = "\t"
 
-    @abstractmethod
-    def read_rows(self) -> Iterator[TableRow]:
-        """Yields all rows, the header first, if there is one. Raises DataError for invalid ones, naming their line."""
+    def read_rows(self, lines: Iterable[NumberedLine], source: DocumentSource) -> Iterator[TableRow]:
+        """Yields the rows. Raises DataError for invalid ones, naming their line."""
+        for number, line in lines:
+            yield TableRow(number, line, split_line(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line))
 
-    def write_field(self, text: str) -> str:
+    def parse(self, text: str) -> list[list[str]]:
+        """Returns the fields of the rows of a table. Raises ValueError if it is none."""
+        return [line.split("\t") for line in split_line_end(text)[0].split("\n")]
+
+    def write(self, text: str) -> str:
         """Returns the spelling of a field."""
         return text
 
-    def read_preamble(self) -> Iterator[TranslationUnit]:
-        """Yields what comes before the first row."""
-        return iter(())
+    def split(self, body: str) -> list[str]:
+        """Returns the fields of a row as they are spelled."""
+        return body.split("\t")
+
+
+class QuotedFields(NamedTuple):
+    """How rows are spelled whose fields may be quoted: those that hold one of the marks."""
+
+    delimiter: str
+    marks: Sequence[str]
+
+    def read_rows(self, lines: Iterable[NumberedLine], source: DocumentSource) -> Iterator[TableRow]:
+        return read_csv_records(lines, self.delimiter, source.refuse, strict=True)
+
+    def parse(self, text: str) -> list[list[str]]:
+        try:
+            return list(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True))
+        except csv.Error as error:
+            raise ValueError(str(error)) from error
+
+    def write(self, text: str) -> str:
+        needs_quotes = any(mark in text for mark in self.marks)
+        return '"{}"'.format(text.replace('"', '""')) if needs_quotes else text
+
+    def split(self, body: str) -> list[str]:
+        mark = re.escape(self.delimiter)
+        return [match[1] for match in re.finditer(rf'(?:\A|{mark})((?:"(?:[^"]|"")*")?[^{mark}]*)', body)]
+
+
+class TableDocument(Document):
+    """A table of which one column is translated."""
+
+    holds_back = False
+    is_exact = True
+    fields: PlainFields | QuotedFields  # how its rows are spelled
+
+    @abstractmethod
+    def open_rows(self) -> tuple[str, Iterable[NumberedLine]]:
+        """Returns what comes before the first row, and the lines of all rows; says how they are spelled."""
 
     def read_units(self) -> Iterator[TranslationUnit]:
         require_column(self.source)
         require_languages(self.source)
-        yield from self.read_preamble()
+        preamble, lines = self.open_rows()
+        if preamble:
+            yield make_verbatim_unit(preamble)
         column = None
-        for row in self.read_rows():
+        for row in self.fields.read_rows(lines, self.source):
             if column is None:
                 column, self.width = find_column_index(self.source, row.fields), len(row.fields)
                 names = row.fields if has_header(self.source) else []
@@ -101,17 +153,16 @@ class TableDocument(Document):
         return "\n".join(field for index, field in enumerate(fields) if index != self.filled)
 
     def reopen(self, data: bytes) -> Iterator[TranslationUnit]:
-        rows = self.parse_text(data.decode("utf-8").removeprefix(BYTE_ORDER_MARK))
+        try:
+            rows = self.fields.parse(data.decode("utf-8").removeprefix(BYTE_ORDER_MARK))
+        except ValueError as error:
+            raise DataError(f"{self.source.name}: {error}") from error
         width = len(rows[0]) - len(self.added)
         if len(rows) == 1:
             content = Content(
                 (rows[0][width if self.filled is None else self.filled],), self.join_others(rows[0][:width])
             )
             yield TranslationUnit((), lambda _: data, raw=data, content=content)
-
-    @abstractmethod
-    def parse_text(self, text: str) -> list[list[str]]:
-        """Returns the fields of the rows of a table. Raises DataError if it is none."""
 
     def is_filled(self, row: TableRow) -> bool:
         """Whether a row has a translation already, which is kept."""
@@ -122,61 +173,38 @@ class TableDocument(Document):
     def replace_field(self, row: TableRow, index: int, text: str) -> TableRow:
         """Returns a row with another field; all others keep their spelling."""
         body, end = split_line_end(row.raw)
-        spelled = self.split_fields(body)
-        spelled[index] = self.write_field(text)
-        return row._replace(raw=self.delimiter.join(spelled) + end)
-
-    def split_fields(self, body: str) -> list[str]:
-        """Returns the fields of a row as they are spelled."""
-        return body.split(self.delimiter)
+        spelled = self.fields.split(body)
+        spelled[index] = self.fields.write(text)
+        return row._replace(raw=self.fields.delimiter.join(spelled) + end)
 
     def add_fields(self, row: TableRow, texts: Iterable[str], *, empty: int = 0) -> str:
         """Appends the fields `texts` to a row, after `empty` empty ones."""
         body, end = split_line_end(row.raw)
-        return self.delimiter.join([body, *[""] * empty, *map(self.write_field, texts)]) + end
+        return self.fields.delimiter.join([body, *[""] * empty, *map(self.fields.write, texts)]) + end
 
 
 class TsvDocument(TableDocument):
-    def parse_text(self, text: str) -> list[list[str]]:
-        return [line.split("\t") for line in split_line_end(text)[0].split("\n")]
-
-    def read_rows(self) -> Iterator[TableRow]:
-        for number, line in enumerate(self.source.decode_lines(ends=True), start=1):
-            yield TableRow(number, line, split_line(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line))
+    def open_rows(self) -> tuple[str, Iterable[NumberedLine]]:
+        """A pipe may wait for the translation of a line before it sends the next, so only files are looked at."""
+        lines = enumerate(self.source.decode_lines(ends=True), start=1)
+        looks_ahead = self.source.is_file and self.source.config.format is None
+        head = take_head(lines, SAMPLE) if looks_ahead else []
+        marks = find_quoting([text for _, text in head])
+        self.fields = PlainFields() if marks is None else QuotedFields("\t", marks)
+        return "", chain(head, lines)
 
 
 class CsvDocument(TableDocument):
-    def read_preamble(self) -> Iterator[TranslationUnit]:
-        """Yields the line that names the delimiter, if there is one; reads one more line at most.
-
-        A pipe may wait for the translation of a line before it sends the next.
-        """
+    def open_rows(self) -> tuple[str, Iterable[NumberedLine]]:
+        """The line that names the delimiter is kept, if there is one. Reads one more line at most."""
         lines = enumerate(self.source.decode_lines(ends=True), start=1)
         head = list(islice(lines, 1))
         first, separator = "".join(text for _, text in head), take_separator(head)
         if separator is not None:
-            yield make_verbatim_unit(first)
             head = list(islice(lines, 1))
-        self.delimiter = separator or find_delimiter([text for _, text in head])
-        self.lines = chain(head, lines)
-
-    def parse_text(self, text: str) -> list[list[str]]:
-        try:
-            return list(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True))
-        except csv.Error as error:
-            raise DataError(f"{self.source.name}: {error}") from error
-
-    def write_field(self, text: str) -> str:
-        """Quotes a field if necessary."""
-        needs_quotes = any(mark in text for mark in f'{self.delimiter}"\r\n')
-        return '"{}"'.format(text.replace('"', '""')) if needs_quotes else text
-
-    def split_fields(self, body: str) -> list[str]:
-        mark = re.escape(self.delimiter)
-        return [match[1] for match in re.finditer(rf'(?:\A|{mark})((?:"(?:[^"]|"")*")?[^{mark}]*)', body)]
-
-    def read_rows(self) -> Iterator[TableRow]:
-        return read_csv_records(self.lines, self.delimiter, self.source.refuse, strict=True)
+        delimiter = separator or find_delimiter([text for _, text in head])
+        self.fields = QuotedFields(delimiter, (delimiter, '"', "\r", "\n"))
+        return "" if separator is None else first, chain(head, lines)
 
 
 # JSON Lines: the translation becomes the last entry of each object; everything before it is kept byte for byte.

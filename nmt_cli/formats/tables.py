@@ -2,9 +2,11 @@
 
     "a; b";c        TableRow(line=1, raw='"a; b";c', fields=["a; b", "c"])
 
+    "He came, he saw."\tIta.        of TSV, if a spreadsheet has evidently quoted it: fields "He came, he saw.", "Ita."
+    "Come," he said.\tDixit.        a sentence's own quotes stay
+
 Documents take the same rows, and write them back as they are spelled (`documents/tables.py`): there a quote must be
-closed at the end of its cell, while pairs are read as leniently as spreadsheets read. Only for pairs, cells of TSV that
-a spreadsheet has evidently quoted are read without their quotes.
+closed at the end of its cell, while pairs are read as leniently as spreadsheets read.
 """
 
 from __future__ import annotations
@@ -131,6 +133,8 @@ def take_sample(records: Iterator[TableRecord]) -> list[TableRecord]:
 NumberedLine = tuple[int, str]
 
 HEAD_SIZE = 1 << 22  # in characters
+QUOTED_FOR = ('"', "\t", "\n", "\r")
+ALL_QUOTED = ("",)  # which every text holds
 QUOTED_CELL = re.compile(r'(?:^|(?<=\t)|(?<=\n))"((?:[^"]|"")*)"(?=[\t\r\n]|$)')
 
 
@@ -183,30 +187,30 @@ def read_csv_records(
         consumed.clear()
 
 
-def is_quoted(head: Sequence[str]) -> bool:
-    """Whether a spreadsheet has quoted the cells of tab-separated lines: all of them, or those that need it.
+def find_quoting(head: Sequence[str]) -> Sequence[str] | None:
+    """Returns the marks for which a spreadsheet has quoted cells of tab-separated lines; None if it has quoted none.
 
-    A cell needs quotes for a quote, a tab, a line break or, in Excel, a comma. In running text, quoted sentences occur
-    beside others with a comma or an inner quote, which no spreadsheet would have left bare. A cell with a tab or a line
-    break leaves lines of several widths.
+    A cell needs quotes for a quote, a tab, a line break or, in Excel, a comma; some programs quote all. In running
+    text, quoted sentences occur beside others with a comma or an inner quote, which no spreadsheet would have left
+    bare. A cell with a tab or a line break leaves lines of several widths.
     """
     text = "".join(head)
     try:
         has_cells = any(csv.reader(head, delimiter="\t", strict=True))
     except csv.Error:
-        return False
+        return None
     if text.count('"') < 2 or not has_cells:
-        return False
+        return None
     bare = [cell for line in QUOTED_CELL.sub("\t\t", text).splitlines() for cell in line.split("\t") if cell]
     quoted = [match[1].replace('""', '"') for match in QUOTED_CELL.finditer(text)]
     if not quoted or any('"' in cell for cell in bare):
-        return False
+        return None
     if len({line.count("\t") for line in head}) == 1 and re.search(r"[\t\n]", "".join(quoted)):
-        return False
+        return None
     if not bare:
-        return True
-    needs = '"\t\n' if any("," in cell for cell in bare) else '"\t\n,'
-    return all(any(mark in cell for mark in needs) for cell in quoted)
+        return ALL_QUOTED
+    marks = QUOTED_FOR if any("," in cell for cell in bare) else (*QUOTED_FOR, ",")
+    return marks if all(any(mark in cell for mark in marks) for cell in quoted) else None
 
 
 # CSV as written by spreadsheets: quoted fields, separated by `,`, `;` or a tab, possibly with a header.
@@ -265,7 +269,7 @@ class TsvReader(TableReader):
         head = take_head(lines, SAMPLE)
         separator = take_separator(head)
         texts = [text for _, text in head]
-        quoted = self.options.format is None and is_quoted(texts)
+        quoted = self.options.format is None and find_quoting(texts) is not None
         self.is_quoted = separator is not None or quoted
         if self.is_quoted:
             if quoted:

@@ -46,10 +46,10 @@ def echo(text: str, first: str = FIRST, last: str = LAST) -> Translation:
     return Translation(text, ("</s>",), (hypothesis,), frozenset())
 
 
-def open_bytes(name: str, data: bytes, language: str = "de", **options: object) -> Document:
+def open_bytes(name: str, data: bytes, language: str = "de", *, is_file: bool = False, **options: object) -> Document:
     """A document of a format, from bytes, for a model that translates English."""
     config = DocumentOptions(**options)  # type: ignore[arg-type]
-    source = DocumentSource(io.BytesIO(data), f"x.{name}", config, language, True, "eng")
+    source = DocumentSource(io.BytesIO(data), f"x.{name}", config, language, True, "eng", is_file=is_file)
     return open_document(name, source)
 
 

@@ -11,6 +11,7 @@ from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.translation.result import FailedCheck, Translation
+from support.documents import convert_bytes, list_texts
 from support.translations import converted, louder
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\t"), max_size=12)
@@ -75,6 +76,29 @@ def test_csv_keeps_quotes_and_line_breaks_in_fields() -> None:
     text = 'id;"te""xt"\r\n1;"two\nlines; ""quoted"""\r\n2;plain'
     written = converted("csv", text, column='te"xt', new_column="new")[0]
     assert written == 'id;"te""xt";new\r\n1;"two\nlines; ""quoted""";"TWO LINES; ""QUOTED"""\r\n2;plain;PLAIN'
+
+
+QUOTED = [  # tables that a spreadsheet has quoted, and as they are written
+    (
+        'text\tn\r\n"He said ""no""."\t1\r\n"Two\nlines, two."\t2\r\nYes, yes.\t3\r\n',
+        'text\tn\ttext_de\r\n"He said ""no""."\t1\t"HE SAID ""NO""."\r\n'
+        '"Two\nlines, two."\t2\tTWO LINES, TWO.\r\nYes, yes.\t3\tYES, YES.\r\n',
+    ),
+    ('text\n"Come, go."\nYes.\n', 'text\ttext_de\n"Come, go."\t"COME, GO."\nYes.\tYES.\n'),
+    ('"text"\n"Yes."\n', '"text"\t"text_de"\n"Yes."\t"YES."\n'),
+]
+
+
+@pytest.mark.parametrize(("text", "written"), QUOTED)
+def test_tsv_that_a_spreadsheet_quoted_is_written_in_the_same_quotes(text: str, written: str) -> None:
+    assert convert_bytes("tsv", text.encode(), louder, is_file=True, column="text").decode() == written
+
+
+@pytest.mark.parametrize("options", [{"is_file": True, "format": "tsv"}, {"is_file": False}])
+def test_quotes_are_text_if_that_is_asked_for_or_a_pipe_would_wait(options: dict[str, object]) -> None:
+    text = 'text\n"Come, go."\n'
+    assert convert_bytes("tsv", text.encode(), louder, column="text", **options).endswith(b'\t"COME, GO."\n')
+    assert list_texts("tsv", text.encode(), column="text", **options) == ['"Come, go."']
 
 
 def test_a_translation_stands_in_its_own_column_behind_a_short_row() -> None:
