@@ -383,8 +383,8 @@ LINK = rf"{CHAIN_MARK}|,\s|\s\w{{1,4}}\s"  # between days that show each other t
 HOURS = r",?\s+\d{1,2}(?:[:.]\d\d|\s?[-–]\s?\d)"
 CLAUSE_MARKS = rf"[{PAUSES}(|/]"
 BEGINS_CLAUSE = rf"(?:^|{CLAUSE_MARKS})\s*$"
-# Behind a day, up to the end of a clause; spans may be times.
-ANY_HOURS = rf":?(?:\s[^\W\d_]{{2,5}})?\s[{COVERS}][{COVERS}\s–-]*(?:$|[,;.)|/])"
+# Behind a day, before the end of a clause or what shops say; spans may be times.
+ANY_HOURS = rf":?(?:\s[^\W\d_]{{2,5}})?\s[{COVERS}]+(?:\s?[–-]?\s?[{COVERS}]+)*"
 FEWEST_IN_WEEK, LONGEST_WEEK = 3, 60  # days, and characters, of the head of a calendar
 
 
@@ -449,7 +449,8 @@ def find_short_days(text: str, language: str, is_word: WordTest | None = None) -
     }
     rules = find_rules(language)
     before_time = re.compile(f"{HOURS}|,?\\s+(?:{rules.clock})" if rules.clock else HOURS)
-    of_shop = re.compile(rf"{ANY_HOURS}|\s(?:{rules.opening})\b" if rules.opening else ANY_HOURS)
+    opening = rf"\s(?:{rules.opening})\b" if rules.opening else "(?!)"
+    of_shop = re.compile(rf"{ANY_HOURS}(?:$|[,;.)|/]|{opening})|{opening}")
     sure = {
         match
         for match in days

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 from nmt_cli.carrying.codes import (
@@ -25,16 +25,17 @@ from nmt_cli.carrying.codes import (
 )
 from nmt_cli.carrying.people import find_persons, find_places, is_sure_person, may_be_place
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Context, Kind, Span, SpanKind, cover_spans
-from nmt_cli.languages.rules import find_rules
+from nmt_cli.languages.codes import read_given_names
+from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.characters import BRACKETS, LIVELY_MARKS, PAUSES
-from nmt_cli.text.profile import TextProfile, WordEndings, split_compound
+from nmt_cli.text.profile import TextProfile, WordCounts, WordEndings, split_compound
 from nmt_cli.text.words import WORDS_REMEMBERED, KnownWords, remember_by_word
 
 # Patterns as text: compiled at their first use, which most texts do not need.
 NAME_TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
 PART = rf"[^/{PAUSES}{LIVELY_MARKS}{re.escape(BRACKETS)}\"]+"  # of what stands between blanks
 ABBREVIATION = r"[^\W\d_]{1,5}\.(?=,|\s+[\da-zß-ÿ])"  # its full stop ends no sentence: Dec. 24
-ACRONYM = r"(?<![^\W_])(?<![A-Z] )[A-Z]{2,}(?![^\W_]| [A-Z]{2})"
+ACRONYM = rf"(?<![^\W_])(?<![A-Z] )(?P<is_behind_number>(?<=[{COVERS}] ))?[A-Z]{{2,}}(?![^\W_]| [A-Z]{{2}})"
 INITIALS = r"(?<![\w.])(?:[A-ZÄÖÜ]\. ?){1,4}$"  # before a name: J. R. R. Tolkien
 INITIALS_LENGTH = 12  # characters
 BETWEEN_NAMES = (" ", "/", " & ", "–")  # Söhne & Co, Mo–Fr
@@ -45,8 +46,8 @@ FEWEST_RARE = 10  # as many rare words with a capital show whether they are name
 SHARE_OF_NAMES = 1 / 3
 FEW_NAMES = 0.03  # of the words that end alike: of 840 new words of documentation 67 % end so, of 236 names 14 %
 STEM = 4  # letters that a known word and its unknown form have in common at least
-JOINING = "(?:e?s|e?n|er)$"  # between the parts of a compound: Arbeit-s-zeit
-SHORTEST_MODIFIER = 3
+SHORTEST_PART = 3  # letters of a part of a compound
+MOST_PARTS = 3  # of one
 NEW_WORDS_SELDOM = 0.03  # largest share of new words among which those with a capital are carried; 48,000 pairs have it
 MAXIMUM_ENDING = 2  # letters at most by which a form differs from the known word
 NAME_KINDS = (SpanKind.NAME, SpanKind.RARE_NAME, SpanKind.PLACE)
@@ -60,6 +61,63 @@ class WordReader(Protocol):
     def find_intended(self, word: str, *, is_first: bool) -> str | None: ...
 
     def may_be_mistyped(self, word: str, *, is_first: bool) -> bool: ...
+
+
+class WordForms:
+    """The words of training, and what their language makes of them."""
+
+    def __init__(self, words: WordCounts, rules: LanguageRules) -> None:
+        self.words, self.rules = words, rules
+        self.is_known = remember_by_word(WORDS_REMEMBERED)(self.judge_part)
+
+    def has_all(self, word: str, source: str) -> bool:
+        """Whether all parts of a word between hyphens are known, or stand in the source, which is in lower case."""
+        key = word.lower()
+        if self.words.has_occurred(key):
+            return True
+        return all(len(part) < SHORTEST_PART or part in source or self.is_known(part) for part in split_compound(key))
+
+    def judge_part(self, key: str) -> bool:
+        """Whether a word occurs, or is a form of one that does, or a compound of such words."""
+        return self.words.has_occurred(key) or self.is_form(key) or self.is_compound(key)
+
+    def is_form(self, key: str) -> bool:
+        """Whether a word differs from a known one in its ending alone."""
+        endings = self.rules.endings
+        if not endings:
+            return False
+        stems = (key[:end] for end in range(len(key), STEM - 1, -1) if re.fullmatch(endings, key[end:]))
+        return any(
+            re.fullmatch(endings, other[len(stem) :]) for stem in stems for other in self.words.list_beginning(stem)
+        )
+
+    def is_compound(self, key: str, parts: int = MOST_PARTS) -> bool:
+        """Whether a word consists of known ones, perhaps with what its language puts between them: Arbeit-s-zeit."""
+        if not self.rules.compound_links:
+            return False
+        for start in range(2, len(key) - SHORTEST_PART + 1):
+            first, last = key[:start], key[start:]
+            if self.may_begin(first) and (
+                self.words.contains(last) or self.is_form(last) or (parts > 2 and self.is_compound(last, parts - 1))
+            ):
+                return True
+        return False
+
+    def may_begin(self, first: str) -> bool:
+        """Whether a compound may begin so."""
+        if len(first) < SHORTEST_PART:
+            return first in self.rules.prefixes
+        if self.words.contains(first) or (len(first) >= STEM and self.is_form(first)):
+            return True
+        ends = range(SHORTEST_PART, len(first))
+        return any(
+            self.words.contains(first[:end]) and re.fullmatch(self.rules.compound_links, first[end:]) for end in ends
+        )
+
+
+@lru_cache(maxsize=4)
+def make_forms(words: WordCounts, language: str) -> WordForms:
+    return WordForms(words, find_rules(language))
 
 
 class NameFinder:
@@ -166,40 +224,27 @@ class NameFinder:
         is_camel = any(part[1:] != part[1:].lower() for part in unknown)  # camelCase, NULL
         if is_camel and not is_shouted:
             return self.slips.find_intended(word, is_first=is_first) is None
-        if is_first and not is_shouted and self.ends_as_words(word):
+        # Hardly a name ends so: at the beginning of a sentence, a capital then shows none (Reviewers).
+        share = self.endings.find_capital_share(word) if is_first and not is_shouted else None
+        if share is not None and share <= FEW_NAMES:
             return False
         if not self.capitals_are_names and (is_shouted or self.may_be_understood(word)):
             return False
         return not self.slips.may_be_mistyped(word, is_first=is_first)
 
-    def ends_as_words(self, word: str) -> bool:
-        """Whether hardly a name ends as a word does: at the beginning of a sentence, its capital then shows no name
-        (Reviewers).
-        """
-        share = self.endings.find_capital_share(word)
-        return share is not None and share <= FEW_NAMES
-
     def may_be_understood(self, word: str) -> bool:
         """Whether a network may understand an unknown capitalised word, in a language where capitals mark more than
         names.
 
-        It may if the word is composed of known words, and whenever unknown words are too frequent to carry them all.
+        It may if the word is composed of known words, or forms of them, and is no name or word of the target; and
+        whenever unknown words are too frequent to carry them all.
         """
         if self.source.unseen_share > NEW_WORDS_SELDOM:
             return True
-        return any(self.is_compound(part) for part in split_compound(word.lower()))
-
-    def is_compound(self, word: str) -> bool:
-        """Whether a lower-case word is two known words, possibly joined by an element such as -s-: Schul-buch."""
-        contains = self.source.words.contains
-        for start in range(STEM, len(word) - SHORTEST_MODIFIER + 1):
-            first, last = word[:start], word[start:]
-            stem = re.sub(JOINING, "", first)
-            if not any(map(contains, {first, stem, f"{first}e", f"{first}en"})):
-                continue
-            if any(contains(form) for form in (last, last[:-1], last[:-2]) if len(form) >= STEM):
-                return True
-        return False
+        if word in read_given_names() or self.target.has_word(word):  # Siegfried; Percent
+            return False
+        forms = make_forms(self.source.words, self.languages[0])
+        return any(map(forms.is_compound, split_compound(word.lower())))
 
     def is_rare_name(self, word: str) -> bool:
         """Whether a capitalised word is very rare and written identically in the target."""
@@ -233,10 +278,12 @@ NAMES = Kind(SpanKind.NAME, search=find_all_names)
 
 
 def find_acronyms(text: str, language: str) -> Iterator[Span]:
-    """Yields the acronyms of a text that are spelled like frequent words, unless a word beside is in capitals too."""
+    """Yields the acronyms of a text that are spelled like frequent words, unless a word beside is in capitals too; and
+    those behind a number, such as laws: `Art. 3 GG`.
+    """
     acronyms = find_rules(language).acronyms
-    for match in re.finditer(ACRONYM, text) if acronyms else ():
-        if match[0] in acronyms:
+    for match in re.finditer(ACRONYM, text):
+        if match[0] in acronyms or (match["is_behind_number"] is not None and not text.isupper()):
             yield Span(*match.span(), match[0], SpanKind.NAME)
 
 

@@ -40,7 +40,7 @@ from nmt_cli.carrying.spans import (
 )
 from nmt_cli.languages.cldr import NUMBERS_REMEMBERED, fold_words, load_rule_sets, spell_number
 from nmt_cli.languages.rules import LanguageRules, find_rules
-from nmt_cli.text.characters import OPENING, THIN_BLANKS
+from nmt_cli.text.characters import DASHES, OPENING, THIN_BLANKS
 
 MINUTES = re.compile(r"(?<!\d)\d{1,2}[:.h][0-5]\d(?!\d)")
 DATE = re.compile(r"(?<!\d)\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")  # its month may be a word in the other text
@@ -268,6 +268,8 @@ NUMBERS = NumericKind(
         # Thousands apart: by thin blanks or apostrophes, or by blanks where nothing else is meant (60 000, 1 234 567).
         rf"{BEFORE}{OPTIONAL_MINUS}\d{{1,3}}(?:(?:[{THIN_BLANKS}'’]\d{{3}}){{1,6}}|(?: \d{{3}}){{2,6}}| 000)(?!\d)"
         rf"(?:[.,]\d{{1,20}})?{AFTER}",
+        # Days of months, whose full stop ends no sentence: 1.5. und 2.5.2024
+        rf"{BEFORE}[0-3]?\d\.[01]?\d\.(?=\s+[\da-zß-ÿ{DASHES}])",
         # Digits with marks between: dates, times, decimals, versions, fractions, ranges, addresses of machines.
         rf"{BEFORE}{OPTIONAL_MINUS}\d{{1,20}}+(?:[.,:/–-]\d{{1,20}}+){{1,12}}{AFTER}",
         # Three digits or more, a leading zero, or a sign.

@@ -8,6 +8,7 @@
     STREETS             12 Baker St.        as it is, whether the street is the source's or the target's
     AMOUNTS             $5, 3×10⁸ m/s       with the target's marks, which `NumberNotation` learned from a corpus
     TIMES, FULL_TIMES   5-6 PM, 14 Uhr      17:00-18:00, 14:00
+    HOUR_PARTS          half past nine      halb zehn
     IDENTIFIERS         v1.2.3, #123, [3]   as they are, and so are labels: version 3.1
 """
 
@@ -495,6 +496,25 @@ def find_full_times(kind: Kind, text: str, context: Context) -> Iterator[Span]:
 
 
 FULL_TIMES = Kind(SpanKind.FULL_TIME, cues=r"\d\s[^\W\d_]{3}", search=find_full_times)
+
+
+def find_hour_parts(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields quarters and halves of hours in words, of which networks confuse those before and after an hour."""
+    source, target = (find_rules(language).hour_parts for language in context.languages)
+    offsets = {form.lower(): int(minutes) for minutes, forms in source.items() for form in forms.split("|")}
+    forms = "|".join(offsets) or "(?!)"
+    for match in re.finditer(rf"(?i)(?<!\w)(?P<part>{forms})\s(?P<hour>[^\W\d_]+)", text) if target else ():
+        minutes, word = offsets[match["part"].lower()], fold_words(match["hour"])
+        hour = next((hour for hour in range(1, HALF_DAY + 1) if word in spell_number(hour, context.languages[0])), 0)
+        if hour and str(minutes) not in target:  # half past nine is halb zehn
+            hour, minutes = (hour - 1 + (1 if minutes > 0 else -1)) % HALF_DAY + 1, -minutes
+        part = target.get(str(minutes), "").partition("|")[0]
+        if hour and part:
+            part = part[0].upper() + part[1:] if text[0].isupper() and not match.start() else part
+            yield Span(*match.span(), f"{part} {spell_cardinal(hour, context.languages[1])}", kind.name)
+
+
+HOUR_PARTS = Kind(SpanKind.FULL_TIME, cues=r"[^\W\d_]{4}\s[^\W\d_]{2}", search=find_hour_parts)
 
 
 MIXED = r"[A-Za-z0-9]{0,40}"  # the rest of a part of a code

@@ -183,7 +183,7 @@ def find_missing_names(
 ) -> Iterator[re.Match[str]]:
     """Yields the names of a text that its translation should have, and lacks."""
     for match in re.finditer(NAME_WRITTEN, source_text):
-        if match[0] not in target_text and is_copied(match[0], source, target):
+        if match[0].lower() not in target_text.lower() and is_copied(match[0], source, target):
             yield match
 
 

@@ -137,7 +137,9 @@ class QuoteKind(DoubtfulKind):
         Without its quotes, speech would run on: `"Where?" "There."` Those around the sentence may already be off.
         """
         matches = [match for match in self.pattern.finditer(attempt.covered) if any(map(str.isalpha, match[0]))]
-        if any(map(is_speech, matches)) or count_quotes(attempt.read) != count_quotes(attempt.covered):
+        # A sentence is quoted that begins with a capital letter and has a mark at its end.
+        is_speech = any(match[0][1].isupper() and match[0][-2] in SPEECH_ENDS for match in matches)
+        if is_speech or count_quotes(attempt.read) != count_quotes(attempt.covered):
             return []
         marks = sorted(mark for match in matches for mark in self.read_marks(match))
         doubles = [mark for mark in marks if mark.text in DOUBLE_QUOTES]
@@ -157,11 +159,6 @@ QUOTED_WORDS = QuoteKind(
     signs=DOUBLE_QUOTES,
     cues=SINGLE_OPENING_QUOTE,
 )
-
-
-def is_speech(match: re.Match[str]) -> bool:
-    """Whether a sentence is quoted: it begins with a capital letter and has a mark at its end."""
-    return match[0][1].isupper() and match[0][-2] in SPEECH_ENDS
 
 
 def count_quotes(text: str) -> int:

@@ -27,7 +27,7 @@ from nmt_cli.carrying.spans import (
     cover_spans,
     find_partners,
 )
-from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, FINAL_MARKS, OPENING, PAUSES
+from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, FINAL_MARKS, OPENING, PAUSES, QUOTES
 
 INLINE_TAGS = frozenset(
     "a abbr b bdi bdo big bpt bx cite code del dfn em ept ex font g i ins it kbd mark ph q s samp small span strike"
@@ -234,12 +234,24 @@ EMOJI = Kind(
     signs="<©®\u203c\u2049\u20e3\u2100-\u2bff\u3030\u303d\u3297\u3299\ufffd\U0001f000-\U0001faff",
     cues=r"[:;=]['-]?[DPpOo3|/\\*()\[\]]|[xX]D|\^_?\^",
 )
+
+
+def cut_to_ellipsis(span: Span) -> Span:
+    """Returns the ellipsis of the entry of a menu, Click "Save as..."; another sign as it is."""
+    sign = re.sub(r"^.*\w", "", span.text) if span.text[0] in QUOTES else span.text
+    return span._replace(start=span.end - len(sign), text=sign)
+
+
 WORD_SIGNS = Kind(
     SpanKind.SIGN,
     form="taken out",
-    patterns=(r"[®™℠](?!\ufe0f)|\([!?]{1,3}\)|\[sic\]",),
+    patterns=(
+        r"[®™℠](?!\ufe0f)|\([!?]{1,3}\)|\[sic\]",
+        rf"(?<=[^\W\d_] )[{QUOTES}][\w -]{{2,40}}(?:\.{{3}}|…)(?=[{QUOTES}](?!\w))",
+    ),
     signs="®™℠",
-    cues=r"\([!?]|\[sic",
+    cues=rf"\([!?]|\[sic|[.…][{QUOTES}]",
+    finish=cut_to_ellipsis,
 )
 
 
@@ -323,8 +335,10 @@ CONTROL_CODES = Kind(
         # RPG Maker, Ren'Py
         rf"{ESCAPED}(?=[^\W\d_])|{TOUCHED}{ESCAPED}|\\[.!|^<>{{}}](?=[\\\w])|(?<=[\w{END_MARKS}|])\\[.!|^<>{{}}](?![\w{{\[(])",
         rf"(?<=[{END_MARKS}])\{{(?:w|p|nw|fast)(?:=[\d.]{{1,5}})?\}}",
+        # Consoles: %c before a style; marks around a text, where no formula can be: $$The dog$$
+        r"(?<!\d)%c(?=[A-ZÀ-Þ][a-zß-ÿ])|\${2}(?=[A-ZÀ-Þ][a-zß-ÿ]+ [^$\n]{1,80}\${2})|(?<=[a-zß-ÿ]{2})\${2}(?!\w)",
     ),
-    signs=r"§&|^@\\{",
+    signs=r"§&|^@\\{%$",
 )
 
 

@@ -20,9 +20,8 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.errors import DataError
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.translation.repair.faults import Fault
 from nmt_cli.translation.request import Block, TranslateBlock, TranslationRequest
-from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import Fault, Translation
 from nmt_cli.workers.work import Executor
 
 # A journal of finished blocks, with which a job that was killed goes on where it was. Knows no translation.

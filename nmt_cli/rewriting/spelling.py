@@ -3,6 +3,7 @@
     approx. 10          about 10: a network takes the full stop of an abbreviation that it does not know for the end of
                         the sentence, and leaves out the rest
     caf&eacute;         café, and the translation has the references of its source; all others are protected spans
+    Tom &amp; Mary      Tom & Mary, which a network reads as "and"; behind a placeholder it would lose Mary
     Lehrer*innen        Lehrerinnen: a network reads the mark, which older text lacks, as the end of the word
 
 The rules of the language list the abbreviations, and describe the words of several genders.
@@ -19,7 +20,7 @@ from nmt_cli.carrying.syntax import REFERENCE
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
-from nmt_cli.text.characters import QUOTES
+from nmt_cli.text.characters import FULL_STOPS, QUOTES
 from nmt_cli.text.profile import TextProfile
 
 
@@ -70,8 +71,12 @@ def is_usual(words: str, short: str, profile: TextProfile) -> bool:
     return rarest > min(profile.count_word(part) for part in join_form(short).split(".")[:-1])
 
 
+# Between words: Tom &amp; Mary, Tom \& Mary; Tom &Mary left.
+AMPERSAND = rf"(?P<link>(?<=\w )(?:(?:&amp;|\\&)(?= [^\W_])|&(?=[A-ZÀ-Þ][a-zß-ÿ].*\w[{FULL_STOPS}]$)))"
+
+
 class Entities(Rewrite):
-    """Reads `&eacute;`, `&#39;` and `&quot;` as characters, and writes them back."""
+    r"""Reads `&eacute;`, `&#39;`, `&quot;`, and `&amp;` or `\&` between words as characters, and writes them back."""
 
     scope = "line"
 
@@ -81,17 +86,19 @@ class Entities(Rewrite):
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, Mapping[str, str]] | None:
         """Returns the text without references; the memo maps characters to the references they had."""
-        if "&" not in text.text or ";" not in text.text:
+        if "&" not in text.text:
             return None
         from html import unescape  # which few texts need
 
         edits: list[Edit] = []
         references: dict[str, str] = {}
-        for match in REFERENCE.finditer(text.text):
-            character = unescape(match[0])
-            if len(character) == 1 and (character.isalpha() or character in QUOTES):
+        are_links = len(re.findall(AMPERSAND, text.text)) == text.text.count("&")  # else a sign would be both
+        for match in re.finditer(f"{AMPERSAND}|{REFERENCE.pattern}" if are_links else REFERENCE, text.text):
+            link = match.groupdict().get("link")
+            character = unescape(match[0]) if link is None else "&"
+            if len(character) == 1 and (character.isalpha() or character in QUOTES or link):
                 references.setdefault(character, match[0])
-                edits.append(Edit(*match.span(), character))
+                edits.append(Edit(*match.span(), "& " if link == "&" else character))
         return (text.replace(edits), references) if edits else None
 
     def write(self, translation: str, memo: Mapping[str, str], written: Written) -> str:

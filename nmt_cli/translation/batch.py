@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from nmt_cli.text.tokenizer import TokenizerPair
     from nmt_cli.translation.checks.confidence import ConfidenceModel
     from nmt_cli.translation.checks.words import CheckContext
-    from nmt_cli.translation.repair.faults import Fault, WordFault
-    from nmt_cli.translation.result import Hypothesis
+    from nmt_cli.translation.repair.faults import WordFault
+    from nmt_cli.translation.result import Fault, Hypothesis
     from nmt_cli.translation.search import Network
     from nmt_cli.translation.segmentation.line_reader import LineReader
 

@@ -13,38 +13,41 @@ from nmt_cli.text.wrapping import format_count, shorten_text
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.rewriting.slips import ReadAs
-    from nmt_cli.translation.repair.faults import Fault
 
 
 How = Literal["network", "attention", "position", "unchanged"]
 Origin = Literal["network", "memory", "memory_numbers", "memory_part"]  # in part: of some sentences
-CheckKind = Literal[
-    "failed",
-    "kept",
+# What a sentence is searched again for; a check of the same name tells what stays so.
+Fault = Literal[
     "empty",
     "loop",
     "runaway",
     "copied",
     "placeholder",
+    "spans",
     "enclosed words",
     "numbers",
     "dates",
-    "spans",
+    "brackets",
+    "untranslated",
+    "invented words",
+    "copied words",
+    "negation",
+]
+CheckKind = Literal[
+    Fault,
+    "failed",
+    "kept",
     "terms",
     "labels",
     "sentences",
-    "untranslated",
     "length",
-    "brackets",
     "quotes",
     "colons",
     "final mark",
     "repeats",
     "language",
     "other language",
-    "invented words",
-    "copied words",
-    "negation",
     "unseen words",
     "confidence",
 ]

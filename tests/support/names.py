@@ -25,13 +25,14 @@ GERMAN = [
 ]
 
 
-def make_finder(pairs: list[tuple[str, str]], copies: int = 2) -> NameFinder:
+def make_finder(pairs: list[tuple[str, str]], languages: tuple[str, str] = ("", ""), copies: int = 2) -> NameFinder:
     model = model_text(pairs * copies)
     characters, forms = Characters.from_model(model), GenderForms.from_model(model)
-    return NameFinder(model.source, model.target, Slips.from_model(model), characters.spell, forms.cover_forms)
+    slips = Slips.from_model(model)
+    return NameFinder(model.source, model.target, slips, characters.spell, forms.cover_forms, languages)
 
 
-ENGLISH_FINDER, GERMAN_FINDER = make_finder(ENGLISH), make_finder(GERMAN)
+ENGLISH_FINDER, GERMAN_FINDER = make_finder(ENGLISH), make_finder(GERMAN, ("deu", "eng"))
 CONTEXT = Context(("eng", "deu"), find_names=ENGLISH_FINDER.find_names, is_word=ENGLISH_FINDER.source.has_word)
 
 

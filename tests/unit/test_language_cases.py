@@ -21,7 +21,7 @@ from nmt_cli.carrying.dates import DATES, WEEKDAYS, find_dates
 from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
 from nmt_cli.carrying.names import find_acronyms
 from nmt_cli.carrying.number_values import compare_numbers, find_lost_decades, list_uncertain
-from nmt_cli.carrying.numbers import FULL_TIMES, NumberNotation
+from nmt_cli.carrying.numbers import FULL_TIMES, HOUR_PARTS, NumberNotation
 from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_places
 from nmt_cli.carrying.prose_marks import EMPHASIS
 from nmt_cli.carrying.spans import NO_CONTEXT, Attempt, Context, Span, SpanKind, cover_spans
@@ -240,6 +240,7 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "numbers": find_numbers,
     "written": find_written,
     "full times": find_kind(FULL_TIMES),
+    "hour parts": find_kind(HOUR_PARTS),
     "dates": list_dates,
     "days": find_kind(WEEKDAYS),
     "people": find_people,

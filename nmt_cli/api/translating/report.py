@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.checks.table import CheckRow
     from nmt_cli.translation.config import CheckOptions
-    from nmt_cli.translation.repair.faults import Fault
-    from nmt_cli.translation.result import CheckKind, Placed, Translation
+    from nmt_cli.translation.result import CheckKind, Fault, Placed, Translation
     from nmt_cli.visuals.qa_report import QaReport
 
 

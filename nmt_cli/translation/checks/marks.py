@@ -17,7 +17,7 @@ from nmt_cli.rewriting.marks import MARK_KINDS, find_final_mark, find_mark_end, 
 from nmt_cli.text.characters import COLONS, DOUBLE_QUOTES, ELLIPSES, QUOTES, SINGLE_QUOTES
 from nmt_cli.text.words import count_strings, has_word
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.checks.words import CheckContext, drop_renamed, join_named
+from nmt_cli.translation.checks.words import SIGN, CheckContext, drop_renamed, join_named
 from nmt_cli.translation.result import FailedCheck, Placed
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside, is_abbreviation
 
@@ -111,9 +111,11 @@ def check_colons(source: str, target: str, context: CheckContext) -> FailedCheck
 
 
 def check_final_mark(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for the final mark of a question or another sentence; the full stop of `12 a.m.` is none."""
+    """Looks for the final mark of a question or another sentence; the full stop of `12 a.m.` is none, and that behind
+    the path of a menu is style.
+    """
     mark, target_mark = find_final_mark(source), find_final_mark(target)
-    if mark == "." and ends_with_abbreviation(source, context.source_language):
+    if mark == "." and (ends_with_abbreviation(source, context.source_language) or re.search(SIGN, source)):
         return None
     kind, target_kind = MARK_KINDS.get(mark, ""), MARK_KINDS.get(target_mark, "")
     is_free = kind in ("", ":") or target_kind in (kind, ":")  # a pause before a list or the next line is style
@@ -224,8 +226,9 @@ def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck 
         missing = [text for text, count in counts.items() if not count]
         return FailedCheck("spans", f"{join_named(missing)} missing") if missing else None
     spans = [span for span in context.placed if not span.is_term]
-    before, after = (count_strings(text, [span.text for span in spans]) for text in (source, target))
-    doubled = [text for text in before if is_countable(text) and 0 < before[text] < after[text]]
+    countable = [span.text for span in spans if len(span.text) > 1 and not span.text[0].isdigit()]  # no single sign
+    before, after = (count_strings(text, countable) for text in (source, target))
+    doubled = [text for text in before if 0 < before[text] < after[text]]
     failed = check_placed("spans", spans, target)
     return FailedCheck("spans", f"{join_named(doubled)} too often") if doubled and failed is None else failed
 
@@ -244,8 +247,3 @@ def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> Faile
         return FailedCheck(kind, f"{join_named(missing)} missing")
     guessed = [span.text for span in spans if span.doubtful]
     return FailedCheck(kind, f"the place of {join_named(guessed)} is a guess") if guessed else None
-
-
-def is_countable(span: str) -> bool:
-    """Whether a span may not stand more often in a translation than in its source, as numbers and single signs may."""
-    return len(span) > 1 and not span[0].isdigit()

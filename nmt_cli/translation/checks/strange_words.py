@@ -10,8 +10,9 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.kinds import find_spans
+from nmt_cli.carrying.names import make_forms
 from nmt_cli.carrying.spans import cover_spans
-from nmt_cli.languages.rules import LanguageRules, find_rules
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import (
     CLOSING_BRACKETS,
     COLONS,
@@ -23,14 +24,13 @@ from nmt_cli.text.characters import (
     PAUSES,
 )
 from nmt_cli.text.normalise import find_unspaced
-from nmt_cli.text.profile import split_compound
 from nmt_cli.text.words import WORDS_REMEMBERED, choose_word_pattern, remember_by_word
 from nmt_cli.translation.checks.words import CheckContext, join_named
 from nmt_cli.translation.repair.faults import strip_words
 from nmt_cli.translation.result import FailedCheck
 
 if TYPE_CHECKING:
-    from nmt_cli.text.profile import CorpusProfile, TextProfile, WordCounts
+    from nmt_cli.text.profile import CorpusProfile, TextProfile
     from nmt_cli.translation.result import Hypothesis, Translation
 
 
@@ -44,9 +44,7 @@ if TYPE_CHECKING:
 # Chosen on references, of which at most 0.5 % should fail, and on translations (benchmarks/log/words.md).
 LEAST_LIKELY = math.log(0.03)  # of the subwords of a word that the network means; a reference's are less likely
 NEW_WORDS_STRANGE = 0.03  # largest share of new words of a language in which a new word is strange
-FEWEST_STRANGE = 3  # letters of a strange word, and of a part of a compound
-SHORTEST_STEM = 4  # letters that a word has in common with another form of it
-MOST_PARTS = 3  # of a compound
+FEWEST_STRANGE = 3  # letters of a strange word
 LIKE_NAME = 0.7  # how much the spellings of a name have in common, at least
 FEWEST_IN_SOURCE = 5  # occurrences of an ordinary word of the source language
 HARDLY_EVER = 100  # times, that the target language has it
@@ -54,13 +52,14 @@ LEFT_MARKS, RIGHT_MARKS = map(re.escape, (OPENING_BRACKETS + INVERTED_MARKS, END
 WORD_ALONE = rf"[{LEFT_MARKS}]*([^\W\d_]+)[{RIGHT_MARKS}]*"
 SENTENCE_STARTS = END_MARKS + COLONS + DASHES + HYPHENS  # what may stand before a capital
 CAPITAL_INSIDE = r"[^\W\d_A-ZÀ-Þ][A-ZÀ-Þ]"  # of a name in code: ComplexNumber
+IN_CODE = re.compile(rf"[\d_]|{CAPITAL_INSIDE}|^\W")  # of a number, or a name in code
 
 
 def check_invented(translation: Translation, context: CheckContext) -> FailedCheck | None:
     """Looks for words that never occurred in training, and are no compounds, names or forms of its words."""
     if translation.is_recalled:
         return None
-    words = find_invented(translation.source, translation.text, context)
+    words = find_invented(translation.source, cover_placed(translation.text, context), context)
     meant = [word for word in words if is_meant(word, translation.hypotheses[0])]
     return FailedCheck("invented words", f"no word of training: {join_named(meant)}") if meant else None
 
@@ -98,13 +97,8 @@ def find_invented(source: str, target: str, context: CheckContext) -> list[str]:
         return []  # fast for nearly all translations
     forms = make_forms(profile.words, context.target_language)
     folded, words = source.lower(), choose_word_pattern(target).findall(target)
-    invented = (word for word in dict.fromkeys(words) if may_be_strange(word) and not forms.has_all(word, folded))
+    invented = (word for word in dict.fromkeys(words) if not (IN_CODE.search(word) or forms.has_all(word, folded)))
     return [word for word in invented if not may_be_name(word, source, context)]
-
-
-def may_be_strange(word: str) -> bool:
-    """Whether a word is no number, and no name in code."""
-    return word[:1].isalpha() and not re.search(rf"[\d_]|{CAPITAL_INSIDE}", word)
 
 
 def may_be_name(word: str, source: str, context: CheckContext) -> bool:
@@ -124,63 +118,6 @@ def may_be_name(word: str, source: str, context: CheckContext) -> bool:
         for name in names
         if not profile.words.has_occurred(name.lower())
     )
-
-
-class WordForms:
-    """The words of training, and what their language makes of them."""
-
-    def __init__(self, words: WordCounts, rules: LanguageRules) -> None:
-        self.words, self.rules = words, rules
-        self.is_known = remember_by_word(WORDS_REMEMBERED)(self.judge_part)
-
-    def has_all(self, word: str, source: str) -> bool:
-        """Whether all parts of a word between hyphens are known, or stand in the source, which is in lower case."""
-        key = word.lower()
-        if self.words.has_occurred(key):
-            return True
-        return all(len(part) < FEWEST_STRANGE or part in source or self.is_known(part) for part in split_compound(key))
-
-    def judge_part(self, key: str) -> bool:
-        """Whether a word occurs, or is a form of one that does, or a compound of such words."""
-        return self.words.has_occurred(key) or self.is_form(key) or self.is_compound(key)
-
-    def is_form(self, key: str) -> bool:
-        """Whether a word differs from a known one in its ending alone."""
-        endings = self.rules.endings
-        if not endings:
-            return False
-        stems = (key[:end] for end in range(len(key), SHORTEST_STEM - 1, -1) if re.fullmatch(endings, key[end:]))
-        return any(
-            re.fullmatch(endings, other[len(stem) :]) for stem in stems for other in self.words.list_beginning(stem)
-        )
-
-    def is_compound(self, key: str, parts: int = MOST_PARTS) -> bool:
-        """Whether a word consists of known ones, perhaps with what its language puts between them: Arbeit-s-zeit."""
-        if not self.rules.compound_links:
-            return False
-        for start in range(2, len(key) - FEWEST_STRANGE + 1):
-            first, last = key[:start], key[start:]
-            if self.may_begin(first) and (
-                self.words.contains(last) or self.is_form(last) or (parts > 2 and self.is_compound(last, parts - 1))
-            ):
-                return True
-        return False
-
-    def may_begin(self, first: str) -> bool:
-        """Whether a compound may begin so."""
-        if len(first) < FEWEST_STRANGE:
-            return first in self.rules.prefixes
-        if self.words.contains(first) or (len(first) >= SHORTEST_STEM and self.is_form(first)):
-            return True
-        ends = range(FEWEST_STRANGE, len(first))
-        return any(
-            self.words.contains(first[:end]) and re.fullmatch(self.rules.compound_links, first[end:]) for end in ends
-        )
-
-
-@lru_cache(maxsize=4)
-def make_forms(words: WordCounts, language: str) -> WordForms:
-    return WordForms(words, find_rules(language))
 
 
 def find_copied(source: str, target: str, context: CheckContext) -> list[str]:
@@ -286,7 +223,9 @@ def check_negation(source: str, target: str, context: CheckContext) -> FailedChe
         return None
     if here.are_in(source):
         return None if there.may_be_in(target) else FailedCheck("negation", "a negation of the source is missing")
-    is_added = there.are_in(target) and not here.may_be_in(source) and not has_new_word(source, context)
+    profile = context.profile.source if context.profile is not None else None
+    has_new_word = profile is not None and 0 in profile.count_words(source)  # a mistyped one may negate
+    is_added = there.are_in(target) and not (here.may_be_in(source) or has_new_word)
     return FailedCheck("negation", "the source has no negation") if is_added else None
 
 
@@ -305,9 +244,3 @@ def cover_placed(text: str, context: CheckContext) -> str:
     for span in context.placed or ():
         text = text.replace(span.text, " ")
     return text.replace("_", " ")
-
-
-def has_new_word(source: str, context: CheckContext) -> bool:
-    """Whether a source has words that training never had, such as mistyped ones: one of them may negate."""
-    profile = context.profile.source if context.profile is not None else None
-    return profile is not None and 0 in profile.count_words(source)

@@ -236,6 +236,7 @@ def count_on_both_sides(source: str, context: CheckContext) -> list[tuple[int, i
 
 
 SIGN = r"(?<!\S)[^\w\s]+(?!\S)"  # on its own: Tools - Macros - Organize Macros
+PARTS_PHRASES = rf"{SIGN}|:(?=\s)|\n"  # which may begin as the one before: Text: Text color
 COPIED_WORDS = 3  # ordinary words in a row that two languages seldom share
 COPIED_PAIRS = 4  # pairs of characters, where a script has no blanks
 UNSEEN_OFTEN = 0.1  # as an expected share of a new text, new words are usual; 5,000 ordinary pairs have 4 to 9 %
@@ -275,13 +276,14 @@ def check_repeats(source: str, target: str, context: CheckContext) -> FailedChec
 
 
 def find_repeat(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a word or phrase twice in a row, unlike the source, between signs on their own."""
+    """Looks for a word or phrase twice in a row, unlike the source, between what parts phrases."""
     words = [word.strip(EDGES) for word in target.casefold().split()]
     repeated = len(words) - len({*words})
     # A phrase of two words that stands twice in a row repeats two words; a single one stands beside itself.
-    if not repeated or (repeated == 1 and not has_neighbours(words)) or not has_stutter(source, target):
+    is_apart = repeated == 1 and not any(word == following for word, following in pairwise(words))
+    if not repeated or is_apart or not has_stutter(source, target):
         return None
-    clauses = (clause for clause in re.split(SIGN, target) if has_stutter(source, clause))
+    clauses = (clause for clause in re.split(PARTS_PHRASES, target) if has_stutter(source, clause))
     phrases = (find_repeated_phrase(strip_words(clause)) for clause in clauses)
     unusual = next((phrase for phrase in phrases if not may_be_doubled(phrase, target, context)), None)
     return FailedCheck("repeats", f"twice in a row: {unusual}") if unusual else None
@@ -294,11 +296,6 @@ def may_be_doubled(phrase: str, text: str, context: CheckContext) -> bool:
     is_parted = re.search(rf"(?i)(?<!\w){re.escape(phrase)},\s+{re.escape(phrase)}(?!\w)", text) is not None
     profile = context.profile.target if context.profile is not None else None
     return is_parted and profile is not None and profile.count_word(phrase) * TEXTS_PER_WORD > profile.texts
-
-
-def has_neighbours(words: Sequence[str]) -> bool:
-    """Whether a word is repeated at once, ignoring punctuation between."""
-    return any(word.strip(EDGES) == following.strip(EDGES) for word, following in pairwise(words))
 
 
 def find_repeated_phrase(words: Sequence[str]) -> str:

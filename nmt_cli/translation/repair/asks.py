@@ -49,14 +49,13 @@ from nmt_cli.translation.repair.evidence import (
 )
 from nmt_cli.translation.repair.faults import (
     WORD_FAULTS,
-    Fault,
     WordFault,
     changes_little,
     find_fault,
     has_stutter,
     keeps_words,
 )
-from nmt_cli.translation.result import Hypothesis, Repair, Translation
+from nmt_cli.translation.result import Fault, Hypothesis, Repair, Translation
 from nmt_cli.translation.search import group_by_prefix
 
 if TYPE_CHECKING:

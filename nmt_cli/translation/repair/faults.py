@@ -10,28 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.words import WORDS_REMEMBERED, has_letters, remember_by_word
-
-Fault = Literal[
-    "empty",
-    "loop",
-    "runaway",
-    "copied",
-    "placeholder",
-    "spans",
-    "enclosed words",
-    "numbers",
-    "dates",
-    "brackets",
-    "untranslated",
-    "invented words",
-    "copied words",
-    "negation",
-]
+from nmt_cli.translation.result import Fault
 
 # What the language says, rather than the form: a check of its own tells so (`checks.check.find_word_fault`).
 WORD_FAULTS: frozenset[Fault] = frozenset({"invented words", "copied words", "negation"})
@@ -48,6 +32,7 @@ RUN_REPEATS = 6
 SHARE = 2  # a word that makes up half of a text and occurs four times is a loop with something in between
 LETTER_RUN = r"([^\W\d_]{1,20}?)\1{2,}"  # which shows emphasis, as words in a row do: sooo; 1,000 and cheese do not
 SIGN_REPEATS = 12  # of a run without letters: a row of dots, the zeros of a number
+WORDS_BESIDE = 2  # beside placeholders, which no translation leaves out: one may be an article
 ORDINARY_WORDS = 4  # minimum number of copied words that make a copy
 PUNCTUATION = re.compile(r"^\W+|\W+$")
 
@@ -74,8 +59,11 @@ def find_placeholder_fault(source: str, target: str) -> Fault | None:
     """Returns what is wrong with the placeholders of `target`.
 
     One more than in `source` stands for a word that would be lost. Two side by side, which have words between them in
-    `source`, may have lost these.
+    `source`, may have lost these; placeholders alone have lost all words.
     """
+    words, target_words = (PLACEHOLDER_PATTERN.sub(" ", text).split() for text in (source, target))
+    if not any(map(has_letters, target_words)) and sum(map(has_letters, words)) >= WORDS_BESIDE:
+        return "empty"
     before, after = (Counter(PLACEHOLDER_PATTERN.findall(text)) for text in (source, target))
     if after - before:
         return "placeholder"

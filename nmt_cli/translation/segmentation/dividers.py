@@ -306,10 +306,11 @@ def find_breaks(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_blocks(line: DividedLine) -> Iterator[Frame]:
-    """Tags that separate sentences: `<br>`, `</p><p>`."""
+    r"""Tags that separate sentences: `<br>`, `</p><p>`; behind a note, `The dog\footnote{here} sleeps`, one goes on."""
     pairs = {span.pair for span in line.spans if span.pair is not None}
     blocks = (span for span in line.spans if is_block_tag(span, pairs))
-    yield from (Frame(span.start, span.end) for span in blocks)
+    for span in blocks:
+        yield Frame(span.start, span.end, goes_on=span.text == "}" and line.text[span.end :].lstrip()[:1].islower())
 
 
 def find_written_breaks(line: DividedLine) -> Iterator[Frame]:

@@ -32,7 +32,7 @@ PAIRS = (
     ("§l", "§r"),
     (r"\C[2]", r"\C[0]"),
 )
-POINTS = ("§6", "§a§l", "&6", "&a", "^1", "@1", r"\I[64]", "{$n}", "{0}")  # before a word
+POINTS = ("%c", "§6", "§a§l", "&6", "&a", "^1", "@1", r"\I[64]", "{$n}", "{0}")  # before a word
 ENDS = (r"\!", r"\|", "@2", "{w}", "{w=0.5}", "|r")  # behind a sentence
 
 

@@ -52,6 +52,8 @@ def test_characters_that_training_never_had_are_read_as_those_that_it_had() -> N
 
 def test_where_nouns_have_capitals_these_name_nothing() -> None:
     assert ENGLISH_FINDER.capitals_are_names and not GERMAN_FINDER.capitals_are_names
+    assert list_names("Ich sah Wolfgang und Weather", GERMAN_FINDER) == ["Wolfgang", "Weather"]  # as the target has it
+    assert list_names("Ich sah das Radhaus und Bildungshäuser", GERMAN_FINDER) == []  # of short words, and forms
 
 
 def test_where_new_words_are_frequent_a_capital_of_nouns_says_nothing() -> None:

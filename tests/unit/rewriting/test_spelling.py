@@ -100,7 +100,22 @@ def test_references_of_letters_and_quotes_are_read_and_written_again() -> None:
 
 
 def test_a_text_without_such_references_stays() -> None:
-    assert read(Entities(), "x &amp; y; z") == "x &amp; y; z"
+    assert read(Entities(), "x&amp;y; z") == "x&amp;y; z"
+    assert read(Entities(), "R&D, x &amp; y") == "R&D, x &amp; y"  # else one sign would stand for two
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "written"),
+    [
+        ("Oak &amp; Elm", "Oak & Elm", "&amp;"),
+        (r"Oak \& Elm", "Oak & Elm", r"\&"),
+        ("See Oak &Elm.", "See Oak & Elm.", "&"),
+    ],
+)
+def test_an_ampersand_between_words_is_read_as_a_network_knows_it(text: str, expected: str, written: str) -> None:
+    changed = change(Entities(), text)
+    assert changed is not None and changed[0].text == expected
+    assert Entities().write("Eiche & Ulme", changed[1], Written()) == f"Eiche {written} Ulme"
 
 
 @pytest.mark.parametrize("language", ["eng", "cat", ""])

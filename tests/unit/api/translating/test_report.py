@@ -9,10 +9,10 @@ from nmt_cli.api.translating.report import LINES_MOST, TranslationReport
 from nmt_cli.errors import CheckError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
-from nmt_cli.translation.repair.faults import Fault
 from nmt_cli.translation.result import (
     CheckKind,
     FailedCheck,
+    Fault,
     Hypothesis,
     Origin,
     Placed,

@@ -25,6 +25,15 @@ def test_sentences_that_were_joined_are_not_missing() -> None:
     assert kinds("Press key 7 now. Then wait.", "Taste 7 drücken.", context)[:1] == ["sentences"]
 
 
+def test_parts_of_a_text_may_begin_as_the_one_before() -> None:
+    assert check_pair("Colour: Frame colour", "Farbe: Farbe des Rahmens", CheckContext("eng", "deu")) == []
+    assert check_pair("He came\nShe came", "Er ist da\nEr ist da", CheckContext("eng", "deu")) == []
+
+
+def test_the_full_stop_behind_the_path_of_a_menu_is_style() -> None:
+    assert check_pair("Open View - Grid.", "Öffnen Sie Ansicht - Raster", CheckContext("eng", "deu")) == []
+
+
 def test_a_copy_is_no_fault_within_one_language() -> None:
     english = CheckContext("eng", "eng")
     assert kinds("this is the same thing", "this is the same thing", english) == []

@@ -23,8 +23,7 @@ from nmt_cli.translation.repair.asks import (
     judge_hypothesis,
     replace_unknown,
 )
-from nmt_cli.translation.repair.faults import Fault
-from nmt_cli.translation.result import Hypothesis, Repair, Translation
+from nmt_cli.translation.result import Fault, Hypothesis, Repair, Translation
 from support.adversary import adversarial_translator
 from support.scripted_translator import SUBWORDS
 

@@ -22,9 +22,11 @@ FAULTY = [
     ("Did ⟦0⟧ or ⟦1⟧ come?", "Kam ⟦0⟧ oder ⟦0⟧ ⟦1⟧?", "placeholder"),
     ("Did ⟦0⟧ or ⟦1⟧ come?", "Kam ⟦1⟧, ⟦0⟧?", "enclosed words"),
     ("⟦0⟧, ⟦1⟧ and ⟦2⟧ came", "⟦0⟧, ⟦1⟧, ⟦2⟧ kamen", "enclosed words"),
+    ("Cannot read ⟦0⟧: ⟦1⟧", "⟦0⟧: ⟦1⟧", "empty"),
 ]
 FAULTLESS = [
     ("No no no!", "Nein, nein, nein!"),
+    ("the ⟦0⟧", "⟦0⟧"),
     ("Ha ha ha ha!", "Ha ha ha ha!"),
     ("Ha ha ha ha ha ha ha!", "Ha, ha, ha, ha, ha, ha, ha!"),
     ("Nooooooooo!", "Neiiiiiiiin!"),
