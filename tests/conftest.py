@@ -28,6 +28,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # under `nohup`
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+# tf2onnx copies a graph before each of its passes, for the case that one fails: here it is to be seen which, and the
+# export of a Transformer takes half the time.
+os.environ["TF2ONNX_CATCH_ERRORS"] = "FALSE"
+
 # Workers of pytest-xdist set it, and messages would wrap. Tests of a width set their own.
 os.environ.pop("COLUMNS", None)
 

@@ -10,21 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.files import hash_file
 from nmt_cli.runtime.installed_models import find_model
 from support.commands import nmt, succeed
-from support.models import prepare_toy
-
-Listing = dict[str, tuple[int, str]]
-
-
-def list_state(directory: Path) -> Listing:
-    """The files and folders below a directory: when each was changed, in nanoseconds, and its checksum.
-
-    A folder changes with each file that appears in it, also with one that is removed again.
-    """
-    paths = [directory, *directory.rglob("*")]
-    return {str(path): (path.stat().st_mtime_ns, "" if path.is_dir() else hash_file(path)) for path in paths}
+from support.models import list_state, prepare_toy
 
 
 @pytest.fixture(scope="module")
@@ -59,13 +47,6 @@ def test_a_command_leaves_a_model_that_it_names_as_it_is(read_only: Path, name: 
     done = nmt(*command.format(name=name).split(), cwd=read_only)
     assert done.returncode == code, done.stderr
     assert list_state(directory) == before
-
-
-def test_a_model_that_another_begins_with_stays_as_it_is(learned: Path, tmp_path: Path) -> None:
-    before = list_state(learned / "model")
-    options = ["--data", str(learned / "prepared"), "--model", "child", "--epochs", "1"]
-    succeed("train", "--init-from", str(learned / "model"), *options, cwd=tmp_path)
-    assert list_state(learned / "model") == before
 
 
 def test_a_training_that_is_refused_leaves_the_model_as_it_is(read_only: Path) -> None:

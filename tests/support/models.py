@@ -8,6 +8,7 @@ from shutil import copyfile
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
+from nmt_cli.files import hash_file
 from nmt_cli.model.config import Architecture, ModelConfig, Vocabularies
 
 SYLLABLES = ["ba", "de", "gi", "ko", "lu", "ma", "ne", "po"]
@@ -64,6 +65,15 @@ def prepare_toy(directory: Path, count: int = 600, **options: object) -> Prepare
     config = PrepareOptions(**{"vocab_size": 330, **options})
     prepare(corpus, directory / "prepared", config)
     return PreparedCorpus.load(directory / "prepared")
+
+
+def list_state(directory: Path) -> dict[str, tuple[int, str]]:
+    """The files and folders below a directory: when each was changed, in nanoseconds, and its checksum.
+
+    A folder changes with each file that appears in it, also with one that is removed again.
+    """
+    paths = [directory, *directory.rglob("*")]
+    return {str(path): (path.stat().st_mtime_ns, "" if path.is_dir() else hash_file(path)) for path in paths}
 
 
 # What keeps a network of each architecture tiny.

@@ -32,7 +32,7 @@ from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import ParentInfo, RunInfo, Watcher
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
-from support.models import SYLLABLES, prepare_toy, toy_pairs, write_pairs
+from support.models import SYLLABLES, list_state, prepare_toy, toy_pairs, write_pairs
 from support.training import export_once, nudge, weigh
 
 SMALL = ModelConfig.from_options(attention="none", bidirectional=False, embedding=32, units=48)
@@ -135,13 +135,17 @@ def test_a_fine_tuned_model_knows_the_new_and_with_replay_forgets_less(
 
 
 @pytest.mark.usefixtures("no_updates")
-def test_it_begins_with_the_weights_of_the_model(old: Old, new: PreparedCorpus, tmp_path: Path) -> None:
+def test_it_begins_with_the_weights_of_the_model_which_stays_as_it_is(
+    old: Old, new: PreparedCorpus, tmp_path: Path
+) -> None:
+    before = list_state(old.model)
     config = TrainOptions(epochs=1, batch=400, mixed_precision=False, init_from=str(old.model), learning_rate=0.0)
     train(TrainRequest(new, tmp_path / "model", ModelConfig.from_options(), config))
     initial, trained = (dict(np.load(model / "weights.npz")) for model in (old.model, tmp_path / "model"))
     assert initial.keys() == trained.keys()
     for name, array in initial.items():
         np.testing.assert_array_equal(array, trained[name])
+    assert list_state(old.model) == before
 
 
 def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, new: PreparedCorpus) -> None:
