@@ -249,8 +249,8 @@ def evaluate(
 ) -> None:
     """Score the model on its test split, or on files with one sentence per line.
 
-    Scores are on a scale of 0-100, of free-running beam search, on detokenised, cased text; each comes with its 95 %
-    confidence interval and its signature.
+    The model translates by itself, with beam search. Scores range from 0 to 100, on detokenised, cased text. Each has
+    its 95 % confidence interval and its signature.
     """
     if explain:
         return print_lines(explain_scores(metric or (), explain, scores))

@@ -5,7 +5,7 @@
     Other options:
       Decoding: --length-penalty, --no-repeat-ngram, --max-length, --rerank
 
-`--help-all` has the whole text of each. Knows Typer's parameters, not what they mean; imported only when needed.
+`--help-all` has the whole text of each. It knows Typer's parameters, not their meaning; imported only when needed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def measure_width() -> int:
 
 
 def format_command_help(command: Any, context: Any, *, in_full: bool) -> str:
-    """Returns the help page of a command; its name is that of its page in PAGES."""
+    """Returns the help page of a command; PAGES has the rest of the page under the same name."""
     width = measure_width()
     parameters = command.get_params(context)
     options = [describe_parameter(option, context) for option in parameters if not getattr(option, "hidden", False)]
@@ -66,7 +66,7 @@ def format_command_help(command: Any, context: Any, *, in_full: bool) -> str:
 
 
 def format_group_help(commands: Iterable[tuple[str, str]], summary: str) -> str:
-    """Returns the help page of `nmt` itself: what to type first, then the commands."""
+    """Returns the help page of `nmt` itself: the first commands to type, then all commands."""
     width = measure_width()
     lines = ["Usage: nmt COMMAND [OPTIONS]", "", *wrap_text(summary, width, hang=0), "", "Start with these five lines:"]
     lines += format_examples(FIRST_STEPS, width)[2:]
@@ -112,7 +112,7 @@ def format_default(parameter: Any, context: Any) -> str:
 
 
 def format_flags(parameter: Any) -> str:
-    """Returns an option as typed: short name, long name, value; for a flag that is on by default, what turns it off."""
+    """Returns an option as typed: short name, long name, value; for a flag that is on by default, its other name."""
     names = sorted(parameter.opts, key=len)
     if parameter.is_flag:
         off = parameter.secondary_opts if parameter.default is not False else []
@@ -174,7 +174,7 @@ def format_options(command: str, options: Sequence[OptionHelp], width: int, *, i
 
 
 def name_options(heading: str, options: Sequence[OptionHelp], width: int) -> list[str]:
-    """Returns a heading, and the names of its options behind it."""
+    """Returns a heading, followed by the names of its options."""
     if not options:
         return []
     names = ", ".join(re.findall(r"--[\w-]+", option.flags)[-1] for option in options)  # of a flag that is on, --no-

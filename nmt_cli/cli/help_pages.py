@@ -1,4 +1,4 @@
-"""What each command's `--help` shows beside the options themselves: examples, everyday options, order of headings.
+"""The rest of each command's `--help`, beside the options: examples, everyday options, order of headings.
 
 An option appears under the heading (`panel`) that it declares; `--help` describes the everyday ones, `--help-all` all.
 """

@@ -1,4 +1,4 @@
-"""The output of `nmt translate --info`: what is known of each model."""
+"""The output of `nmt translate --info`: the card of each model."""
 
 from __future__ import annotations
 

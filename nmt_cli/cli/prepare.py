@@ -34,7 +34,7 @@ HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "c
 
 
 def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) -> None:
-    """Prints what `nmt prepare` read, found, dropped, split and learned, what would help, and the next command."""
+    """Prints the pairs, findings, splits and subwords of `nmt prepare`, its advice, and the next command."""
     manifest, directory = report.manifest, report.directory
     counts = manifest.counts
     names = list(manifest.inputs)

@@ -223,6 +223,6 @@ def print_stages(screen: Screen) -> Callable[[str, int, int], None]:
 
 
 def show_advice(screen: Screen, advice: Advice) -> None:
-    """Prints the usual scores, how far they can be trusted, and what would help most."""
+    """Prints the usual scores, their precision, and the commands that would help most."""
     for line in advice.lines:
         screen.say(f"  {line}")

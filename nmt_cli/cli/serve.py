@@ -82,9 +82,9 @@ def require_server() -> None:
 
 
 def read_keys(config: ServeOptions, screen: Screen) -> tuple[Key, ...]:
-    """Returns the keys of the environment and of `--api-key`; warns of one that every user of this machine can see.
+    """Returns the keys of the environment and of `--api-key`; warns of a key that every user of this machine can see.
 
-    Raises DataError for a key that is none.
+    Raises DataError for an invalid key.
     """
     from nmt_cli.server.admission import parse_keys
 
@@ -157,7 +157,7 @@ def load_directions(file: str, card: ModelCard) -> dict[tuple[str, str], Transla
 
 
 def describe_service(url: str, service: Any) -> str:
-    """Returns the line that says what is served, and where."""
+    """Returns the line with the models of the server and its address."""
     from nmt_cli.runtime.installed_models import name_model
 
     models = [

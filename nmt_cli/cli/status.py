@@ -25,7 +25,7 @@ MODELS_NAMED = 2
 
 
 class Status(NamedTuple):
-    """The content of a directory; `problems` lists what cannot be read."""
+    """The content of a directory; `problems` lists unreadable files."""
 
     data: Path
     model: Path

@@ -1,4 +1,4 @@
-"""What signals do: they end a command; for a training, the first is a request, the second ends the process."""
+"""Signals: they end a command. In a training, the first is a request to stop, and the second ends the process."""
 
 from __future__ import annotations
 

@@ -271,7 +271,7 @@ class TrainingScreen(Watcher):
     def show_summary(
         self, report: TrainReport, directory: Path, advice: Advice | None = None, example: str | None = None
     ) -> None:
-        """Prints what was made, how good it is, what would help, and the next command, with an example of a source."""
+        """Prints the model, its score, advice, and the next command, with an example of a source."""
         validation = report.validation
         score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy)"
         epochs = ", ".join(map(str, sorted(report.epochs)))
@@ -361,10 +361,10 @@ def train(
 ) -> None:
     """Train a translator on a prepared corpus.
 
-    The default network has a bidirectional GRU encoder, and a GRU decoder with scaled dot-product attention; its size,
-    and how it is trained, follow the size of the corpus. After each epoch the development set is translated, and the
-    best weights are exported to the model directory. Ctrl-C ends training early with a usable model; a second Ctrl-C
-    stops at once. After that, or after a crash, the same command with --resume continues where it stopped.
+    The default network has a bidirectional GRU encoder, and a GRU decoder with scaled dot-product attention. nmt
+    chooses its size and the settings of training by the size of the corpus. After each epoch, nmt translates the
+    development set. It exports the best weights to the model directory. Ctrl-C ends training early with a usable
+    model; a second Ctrl-C stops at once. After that, or after a crash, the same command with --resume continues.
     """
     loading = partial(screen.show_status, "starting TensorFlow")
     with catch_stop_signals() as stop, TrainingScreen(screen, stop, log_every) as shown:

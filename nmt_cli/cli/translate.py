@@ -1,10 +1,10 @@
-"""`nmt translate`: one line in, one line out, in order, as lines arrive; or a document whose form stays.
+"""`nmt translate`: one line in, one line out, in order, as lines arrive; or a document, which keeps its layout.
 
     $ echo "Where is the station?" | nmt translate --model eng-deu
     Wo ist der Bahnhof?
 
 The options become one `TranslateCommand`, which `api/translating/translate.py` runs, or `cli/serve.py` with `--serve`;
-what the report of it says is printed here.
+its report is printed here.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ScreenConsole:
         self.say, self.say_detail = screen.say, screen.say_detail
 
     def open_input(self) -> IO[bytes]:
-        """Opens a reader of our own, since Python's exit waits for that of `sys.stdin` if a thread waits for a line."""
+        """Opens our own reader, because Python's exit waits for `sys.stdin` if a thread waits for a line."""
         raw = getattr(sys.stdin.buffer, "raw", None)
         return sys.stdin.buffer if raw is None else io.BufferedReader(raw, HEAD)
 
@@ -118,7 +118,7 @@ def prompt_for_lines(
 
 
 def greet(card: ModelCard, screen: Screen) -> None:
-    """Says which model listens, how good it is, and what to type."""
+    """Prints the model, its score, and how to type lines and end."""
     bleu = f" (dev BLEU {card.development_bleu:.1f})" if card.development_bleu is not None else ""
     screen.say(f"{card.source_language} -> {card.target_language}{bleu}. {card.side.line}; Ctrl-D ends.")
 
@@ -203,7 +203,7 @@ def translate(
         ),
     ] = False,
 ) -> None:
-    """Translate text, one line of output per line of input; or a document, whose form stays.
+    """Translate text, one output line per input line; or a document, which keeps its layout.
 
     Documents are tables, subtitles, catalogues, pages, and files of word processors, presentations and e-books. Blank
     lines stay blank; lines are translated as they arrive.

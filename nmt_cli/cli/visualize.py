@@ -61,8 +61,7 @@ def visualize(
     """Draw the attention of translations: source words down, target words across.
 
     Draws on the terminal, to a picture (.png, .svg, .pdf) or to an interactive page (.html). --beam, --curves,
-    --corpus, --network and --nearest show something else instead; --data without a sentence shows the corpus in that
-    directory.
+    --corpus, --network and --nearest make other drawings; --data without a sentence draws the corpus in that directory.
     """
     if config.subject == "attention" and not (sentences or config.target or config.pairs):
         config = replace(config, corpus="data" in explicit.typed)

@@ -160,16 +160,16 @@ def refer_to_help(context: Any) -> str:
 
 
 def explain_command(name: str, commands: Iterable[str]) -> OptionError:
-    """Returns the error for a command that does not exist: with what does its work, or the nearest one."""
+    """Returns the error for an unknown command: with the command that does its work, or the nearest one."""
     nearest = find_nearest(name, commands)
     typed = OTHER_COMMANDS.get(name) or (f"nmt {nearest}" if nearest else "")
     return OptionError(f"there is no command {name}", hint=f"type {typed}" if typed else refer_to_help(None))
 
 
 def suggest_option(context: Any, flag: str) -> str:
-    """Returns the hint for an option that does not exist: what does its work here, or those that were probably meant.
+    """Returns the hint for an unknown option: the option that does its work here, or the options probably meant.
 
-    A name is meant by one that is similar enough, or by its beginning, as `vocab-size` by `--vocab`.
+    An option was probably meant if its name is similar, or begins like the typed one: `vocab-size` for `--vocab`.
     """
     shown = [parameter for parameter in context.command.params if not getattr(parameter, "hidden", False)]
     options = [option for parameter in shown for option in (*parameter.opts, *parameter.secondary_opts)]
@@ -187,7 +187,7 @@ def suggest_option(context: Any, flag: str) -> str:
 
 
 def name_origin(context: Any, parameter: Any) -> str:
-    """Returns the variable or the file of a value that was not typed; empty for one that was."""
+    """Returns the variable or the file of a value that was not typed; empty for a typed value."""
     source = context.get_parameter_source(parameter.name)
     if source.name == "ENVIRONMENT":
         return str(parameter.envvar)

@@ -96,7 +96,7 @@ def name_writers(status: os.stat_result) -> str:
 
 
 def is_private(group: int) -> bool:
-    """Whether a group is that of this user alone, which many systems make for each user and let write by default."""
+    """Whether a group has only this user. Many systems make one for each user, and let it write by default."""
     import grp  # not on Windows
     import pwd
 
@@ -133,9 +133,10 @@ def name_variable(setting: str) -> str | None:
 
 
 def refuse_unknown_variables(context: typer.Context, environment: Mapping[str, str]) -> None:
-    """Raises OptionError for a variable that seems to be meant for nmt, but sets nothing: it would do so in silence.
+    """Raises OptionError for a variable that seems to be meant for nmt, but sets nothing.
 
-    These are the names of settings that have no variable, and those that resemble one that exists.
+    Otherwise, nmt would ignore it in silence. These are names of settings without a variable, and names similar to a
+    known variable.
     """
     variables = [str(name_variable(name)) for name in SETTINGS]
     for variable, value in environment.items():
@@ -171,7 +172,7 @@ def map_settings(command: Any) -> dict[str, Any]:
 
 
 def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
-    """Makes the values of the file, or else of one that is found, the defaults of this command.
+    """Makes the values of the file, or of nmt.toml if there is no file, the defaults of this command.
 
     Raises OptionError for unknown names, also of environment variables.
     """

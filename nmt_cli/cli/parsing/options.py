@@ -1,4 +1,4 @@
-"""The options of commands: those of settings classes, those that commands share, and their completion."""
+"""The options of commands: from settings classes, and shared by several commands; and their completion."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def declare_option(
 ) -> Any:
     """Returns an option of a command, which its help lists under the heading `panel`.
 
-    `harmless` is that of a `Setting`: whether a file that nobody named may set the option.
+    `harmless` is as in a `Setting`: whether a file that the user did not name may set the option.
     """
     flags = [flag] if short is None else [short, flag]
     option: Any = typer.Option(*flags, help=help, rich_help_panel=panel, **more)
