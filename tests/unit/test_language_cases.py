@@ -20,8 +20,8 @@ import pytest
 from nmt_cli.carrying.dates import DATES, WEEKDAYS, find_dates
 from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
 from nmt_cli.carrying.names import find_acronyms
-from nmt_cli.carrying.number_values import compare_numbers, find_lost_decades, list_uncertain
-from nmt_cli.carrying.numbers import FULL_TIMES, HOUR_PARTS, NumberNotation
+from nmt_cli.carrying.number_values import compare_numbers, find_ending, find_lost_decades, list_uncertain
+from nmt_cli.carrying.numbers import FULL_TIMES, HOUR_PARTS, NumberNotation, is_label
 from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_places
 from nmt_cli.carrying.prose_marks import EMPHASIS
 from nmt_cli.carrying.spans import NO_CONTEXT, Attempt, Context, Span, SpanKind, cover_spans
@@ -31,6 +31,7 @@ from nmt_cli.rewriting.marks import FinalMarks, choose_marks, find_outer_quotes
 from nmt_cli.rewriting.protocol import Written
 from nmt_cli.rewriting.spelling import drop_gender_marks
 from nmt_cli.text.profile import TextProfile
+from nmt_cli.translation.checks.strange_words import check_negation
 from nmt_cli.translation.checks.table import check_pair
 from nmt_cli.translation.checks.words import CheckContext
 from nmt_cli.translation.config import LineOptions
@@ -207,6 +208,21 @@ def list_acronyms(text: str, languages: Languages) -> list[str]:
     return [span.text for span in find_acronyms(text, languages[0])]
 
 
+def list_negations(texts: list[str], languages: Languages) -> list[str]:
+    failed = check_negation(*texts, CheckContext(*languages))
+    return [failed.message] if failed else []
+
+
+def is_first_label(text: str, languages: Languages) -> bool:
+    """Whether the first number of a text is that of a version, a chapter or a heading."""
+    return is_label(text, next(index for index, sign in enumerate(text) if sign.isdigit()), languages[0])
+
+
+def read_ending(text: str, languages: Languages) -> list[int | str]:
+    """Where the letters behind the first digit end, and what the target writes for them."""
+    return list(find_ending(text, 1, text[0], languages))
+
+
 def list_accelerators(text: str, languages: Languages) -> list[int]:
     return [span.start for span in ACCELERATORS.find(text, NO_CONTEXT)]
 
@@ -266,6 +282,9 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "signs": list_signs,
     "wraps": list_wraps,
     "codes": list_codes,
+    "negation": list_negations,
+    "labels": is_first_label,
+    "endings": read_ending,
     "accelerators": list_accelerators,
     "choices": list_choices,
     "gender forms": read_genders,

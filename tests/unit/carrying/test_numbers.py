@@ -3,15 +3,13 @@
 How numbers are written, and how the target writes them. What is found in the texts of a language stands in
 `tests/cases`."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
-from nmt_cli.carrying.number_values import compare_numbers, find_ending, list_uncertain, write_ordinal_mark
-from nmt_cli.carrying.numbers import FULL_TIMES, NumberNotation, is_label, make_number_key
+from nmt_cli.carrying.number_values import compare_numbers, list_uncertain, write_ordinal_mark
+from nmt_cli.carrying.numbers import FULL_TIMES, NumberNotation, make_number_key
 from nmt_cli.carrying.spans import Context, Difference, SpanKind
 from nmt_cli.languages.cldr import spell_number
 from nmt_cli.languages.rules import find_rules
@@ -28,47 +26,6 @@ class EnglishToGerman:
 
 
 GERMAN = NumberNotation(decimal=".", thousands=",", marks=EnglishToGerman())
-
-
-@pytest.mark.parametrize(
-    ("label", "language"),
-    [
-        ("version", ""),
-        ("Version", "eng"),
-        ("Chapter", "eng"),
-        ("See fig.", "fra"),
-        ("Kapitel", "deu"),
-        ("Versión", "spa"),
-    ],
-)
-def test_the_number_of_a_version_or_a_chapter_is_a_label(label: str, language: str) -> None:
-    assert is_label(f"{label} 3.1", len(label) + 1, language)
-    assert not is_label(f"{label} of 3.1", len(label) + 4, language)
-
-
-@pytest.mark.parametrize(
-    ("text", "is_section"),
-    [
-        ("1.2 Overview", True),
-        ("<b>1.2</b> Overview", True),
-        ("10.1 – “Settings”", True),
-        ("1.2 <b>Обзор</b>", True),
-        ("2.5 million people", False),
-        ("0.5 Points", False),
-        ("1.234 Points", False),
-        ("See 1.2 Overview", False),
-    ],
-)
-def test_the_number_of_a_heading_is_a_label(text: str, is_section: bool) -> None:
-    assert is_label(text, re.search(r"\d", text).start(), "eng") == is_section  # type: ignore[union-attr]
-
-
-def test_a_label_is_one_in_its_language() -> None:
-    assert not is_label("Kapitel 3.1", 8, "eng")
-
-
-def test_a_word_that_ends_like_a_label_is_none() -> None:
-    assert not is_label("Conversion 3.1", 11, "eng")
 
 
 def test_nothing_changes_where_the_corpus_does_not_show_how() -> None:
@@ -162,27 +119,6 @@ def test_numbers_of_any_length_are_compared(digits: int) -> None:
     assert compare_numbers(f"We have {number} dogs and 5 cats.", f"Wir haben {number} Hunde und 5 Katzen.") == ((), ())
     assert compare_numbers(f"We have {number} dogs.", f"Wir haben {number}2 Hunde.").missing == (number,)
     assert compare_numbers(f"{number}.5", f"{number},5") == ((), ())
-
-
-@pytest.mark.parametrize(
-    ("text", "languages", "expected"),
-    [
-        ("7th", ("eng", "deu"), (3, ".")),
-        ("7th", ("en-GB", "fra"), (3, "e")),
-        ("7th", ("eng", "jpn"), (3, "")),
-        ("7e", ("fra", "eng"), (2, "th")),
-        ("7th", ("deu", "eng"), (1, "")),
-        ("7thx", ("eng", "deu"), (1, "")),
-        ("7 th", ("eng", "deu"), (1, "")),
-        ("7s", ("eng", "deu"), (2, "er")),
-        ("7er", ("deu", "eng"), (3, "s")),
-        ("7", ("xx", "yy"), (1, "")),
-    ],
-)
-def test_letters_behind_a_number_say_what_it_is(
-    text: str, languages: tuple[str, str], expected: tuple[int, str]
-) -> None:
-    assert find_ending(text, 1, "7", languages) == expected
 
 
 def test_english_ordinals_follow_their_number() -> None:

@@ -174,23 +174,6 @@ def test_a_long_line_takes_no_longer_than_its_length(part: str) -> None:
     assert time.monotonic() - started < 20
 
 
-@pytest.mark.parametrize(
-    ("language", "sentences"),
-    [
-        ("fra", "Il y en a.|Elle en veut."),
-        ("ita", "Non so dov'è.|Andiamo via."),
-        ("por", "Não sei o que é.|Vamos embora."),
-        ("ukr", "Хай буде як є.|Він піде."),
-        ("swe", "Han bor på en ö.|Den är liten."),
-        ("hun", "Ez ő.|Menjünk el."),
-        ("", "So am I.|He is too."),
-    ],
-)
-def test_a_word_of_one_letter_ends_a_sentence_an_initial_does_not(language: str, sentences: str) -> None:
-    assert split(sentences.replace("|", " "), language) == sentences
-    assert split("J. R. Hill came", language) == "J. R. Hill came"
-
-
 @pytest.mark.parametrize("language", ["", "source", "xxx", "haw"])
 def test_a_language_that_nobody_described_has_what_many_share(language: str) -> None:
     kept = "Dr. Lund met Mr. Hill at St. Olaf's, No. 5."
