@@ -16,6 +16,7 @@ from pathlib import Path
 
 from nmt_cli.carrying.spans import Kind, Span, SpanKind
 from nmt_cli.errors import DataError
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
 from nmt_cli.text.streams import decode_lines
@@ -49,6 +50,8 @@ class PrefixIndex:
 # Text, which Python compiles and caches at its first use: few lines have a glossary.
 TERM_EDGE = rf"(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED})"
 BEHIND_EDGE = rf"(?<!\w.)|(?<!\w)|(?<={UNSPACED}.)|(?<={UNSPACED})"  # the same, one character later
+
+SHORTEST_STEM = 3  # letters that all forms of a word have in common
 
 SEVERAL_BLANKS = re.compile(r"\s\s|[^\S ]")  # or one that is no space
 
@@ -136,6 +139,33 @@ class Glossary:
             if end is not None:
                 yield offsets[start], offsets[end - 1] + 1
 
+    @cached_property
+    def bare(self) -> dict[str, str]:
+        """The source terms by their folded form without marks, as plurals change these: Vertrag, Verträge."""
+        return {bare_word(fold_line(term)[0]): term for term in self.terms}
+
+    @cached_property
+    def most_words(self) -> int:
+        return max(term.count(" ") for term in self.bare) + 1
+
+    def find_forms(self, text: str, language: str) -> Iterator[tuple[str, str]]:
+        """Yields what looks like another form of a term but is none of the glossary's, and that term.
+
+        Of "our landlords" and the term "landlord": "landlords", "landlord". Only a person knows how the translation of
+        that form is written. Finds nothing in a language of which no `inflections` are known.
+        """
+        inflections = find_rules(language).inflections
+        if not inflections:
+            return
+        inside = {position for span in self.find_terms(text) for position in range(span.start, span.end)}
+        words = list(re.finditer(r"\w+", text))
+        bare = [bare_word(fold_case(word[0])) for word in words]
+        for number, word in enumerate(words):
+            for base in () if word.start() in inside else list_bases(bare[number], inflections):
+                for first in range(max(0, number + 1 - self.most_words), number + 1):
+                    if (term := self.bare.get(" ".join([*bare[first:number], base]))) is not None:
+                        yield text[words[first].start() : word.end()], term
+
     def choose_target(self, term: str) -> str | None:
         """Returns the translation of a term found in a text, with the term's capitals where the glossary lacks them.
 
@@ -164,6 +194,19 @@ def has_mark_beside(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     beside = ("" if find_unspaced(before) else before) + after
     return any(unicodedata.category(character) in ("Mn", "Mc") and character not in VARIATIONS for character in beside)
+
+
+def bare_word(word: str) -> str:
+    """Returns a word without its combining marks, also those of composed letters."""
+    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+
+
+def list_bases(form: str, inflections: Mapping[str, str]) -> Iterator[str]:
+    """Yields the words of which `form` may be another form: of cities city, citie and citi."""
+    for ending, pattern in inflections.items():
+        for end in range(SHORTEST_STEM, len(form)):
+            if re.fullmatch(pattern, form[end:]):
+                yield form[:end] + ending
 
 
 def is_same_word(word: str, other: str) -> bool:

@@ -136,7 +136,10 @@ def read_line(number: int) -> str:
 
 EXPORT_HELP = "Write the model into the directory --output: for CTranslate2, or as a page."
 ASSETS_HELP = "Folder with Pyodide, its NumPy, and ONNX Runtime Web, for --export page."
-OUTPUT_HELP = "File to write; for several files, a directory or a pattern such as '{name}.{lang}{ext}'."
+OUTPUT_HELP = (
+    "File to write, in place of an existing one; for several files, a directory or a pattern such as "
+    "'{name}.{lang}{ext}'."
+)
 RESUME_HELP = "Continue an interrupted translation of files."
 ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; may be repeated."
 CHECK_HELP = (

@@ -70,6 +70,7 @@ class LanguageRules(NamedTuple):
     compound_links: str  # pattern of what stands between the parts of a compound that is one word: Arbeit-s-zeit
     prefixes: frozenset[str]  # of two letters, with which such words begin
     endings: str  # pattern of the endings in which the forms of a word differ
+    inflections: dict[str, str]  # by the end of a noun (empty: any), pattern of what its other forms have for it
     courtesies: dict[str, str]  # how people are called and greeted, and letters end; the first of several is written
     roles: str  # pattern of what stands behind a title, and is no name: Mr. President
     noun_signs: str  # pattern of words after which a title is a noun: seine Frau Anna

@@ -257,7 +257,13 @@ class Translator:
         """The facts that checks use besides the texts."""
         from nmt_cli.translation.checks.words import CheckContext
 
-        return CheckContext(*self.languages, self.reads_text, self.profile, is_rated=self.confidence is not None)
+        return CheckContext(
+            *self.languages,
+            self.reads_text,
+            self.profile,
+            glossary=self.reader.glossary,
+            is_rated=self.confidence is not None,
+        )
 
 
 def read_text(line: str | Line) -> str:

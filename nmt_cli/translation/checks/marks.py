@@ -234,8 +234,13 @@ def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck 
 
 
 def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for glossary terms missing or placed by a guess."""
-    return check_placed("terms", [span for span in context.placed or () if span.is_term], target)
+    """Looks for glossary terms missing, placed by a guess, or in a form that the glossary lacks."""
+    failed = check_placed("terms", [span for span in context.placed or () if span.is_term], target)
+    if failed is not None or context.glossary is None:
+        return failed
+    forms = dict(context.glossary.find_forms(source, context.source_language))
+    alike = [f"{form} looks like {term}" for form, term in forms.items()]
+    return FailedCheck("terms", f"{join_named(alike)}, and has no line in the glossary") if alike else None
 
 
 def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> FailedCheck | None:

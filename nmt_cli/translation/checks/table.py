@@ -136,7 +136,7 @@ CHECKS = (
         unrepaired="the words between two spans may be lost",
     ),
     CheckRow("labels", "with a label kept untranslated", inspect=check_labels),
-    CheckRow("terms", "with a glossary term missing or perhaps misplaced", check_terms),
+    CheckRow("terms", "with a glossary term missing, perhaps misplaced, or in a form that it lacks", check_terms),
     *(CheckRow.from_words(words) for words in LOSSES if words is not COPIED_NAMES.words),
     CheckRow("quotes", "with quotation marks lost, added or unpaired", check_quotes),
     CheckRow("colons", "with a colon missing", check_colons),

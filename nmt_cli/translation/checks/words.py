@@ -25,6 +25,7 @@ from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
+    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.text.profile import CorpusProfile, LengthRatio, TextProfile
     from nmt_cli.translation.result import Translation
 
@@ -43,6 +44,7 @@ class CheckContext(NamedTuple):
     reads_text: bool = True  # whether a source is text; of a picture, only the translation itself can be checked
     profile: CorpusProfile | None = None  # of the training text; None: its words and lengths are not known
     placed: Sequence[Placed] | None = None  # the spans that were put into the translation; None: not known
+    glossary: Glossary | None = None
     is_rated: bool = False  # whether the model rates its confidence, which unseen words lower
 
     def find_ratio(self, length: int) -> LengthRatio | None:

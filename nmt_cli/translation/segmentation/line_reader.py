@@ -66,7 +66,7 @@ class LineReader:
 
         `languages` are the codes of source and target, empty if unknown.
         """
-        self.config = config
+        self.config, self.glossary = config, glossary
         self.copies_placeholders = copies_placeholders
         self.rewriter = choose_rewrites(rewriter, config)
         self.kinds = KINDS if config.protect else (TERMS,)

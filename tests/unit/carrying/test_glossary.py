@@ -22,6 +22,31 @@ def test_all_entries_that_stand_at_a_place_are_found_longest_first(entries: list
     assert list(PrefixIndex(entries).find_at(text, start)) == expected
 
 
+@pytest.mark.parametrize(
+    ("language", "term", "text", "forms"),
+    [
+        ("eng", "landlord", "Our landlords and a landlord of landlords’ lands.", ["landlords", "landlords"]),
+        ("eng", "managing director", "Two Managing Directors and directors.", ["Managing Directors"]),
+        ("eng", "City", "Cities, excity, cites, city", ["Cities"]),
+        ("eng", "land", "The landlord lands.", ["lands"]),
+        ("deu", "Vertrag", "Verträge, Vertrags, Verträgen, Vertragsende", ["Verträge", "Vertrags", "Verträgen"]),
+        ("deu", "Verzeichnis", "Die Verzeichnisse", ["Verzeichnisse"]),
+        ("xxx", "landlord", "landlords", []),  # whose forms are not known
+    ],
+)
+def test_other_forms_of_a_term_are_no_terms_but_look_like_it(
+    language: str, term: str, text: str, forms: list[str]
+) -> None:
+    assert list(Glossary({term: "…"}).find_forms(text, language)) == [(form, term) for form in forms]
+
+
+def test_a_form_that_has_a_line_or_stands_in_a_longer_term_is_not_reported() -> None:
+    terms = Glossary(
+        {"landlord": "Vermieter", "landlords": "Vermieter", "lord": "Herr", "lords of war": "Kriegsherren"}
+    )
+    assert list(terms.find_forms("Landlords, lords of war, lords", "eng")) == [("lords", "lord")]
+
+
 def write(path: Path, text: str | bytes) -> Path:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path

@@ -1,14 +1,23 @@
 import pytest
 
+from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import build_profile
-from nmt_cli.translation.checks.marks import check_quotes
+from nmt_cli.translation.checks.marks import check_quotes, check_terms
 from nmt_cli.translation.checks.table import check_pair
 from nmt_cli.translation.checks.words import CheckContext
 
 
 def kinds(source: str, target: str, context: CheckContext) -> list[str]:
     return [check.kind for check in check_pair(source, target, context)]
+
+
+def test_a_form_that_the_glossary_lacks_is_reported() -> None:
+    context = CheckContext("eng", "deu", glossary=Glossary({"landlord": "Vermieter"}))
+    failed = check_terms("Our landlords came.", "Unsere Hausherren kamen.", context)
+    assert failed is not None
+    assert failed.message == "landlords looks like landlord, and has no line in the glossary"
+    assert check_terms("Our landlord came.", "Unser Vermieter kam.", context) is None
 
 
 def test_a_final_mark_is_compared_where_both_sides_use_it_alike() -> None:
