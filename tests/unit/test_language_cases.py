@@ -26,6 +26,8 @@ from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_places
 from nmt_cli.carrying.prose_marks import EMPHASIS
 from nmt_cli.carrying.spans import NO_CONTEXT, Attempt, Context, Span, SpanKind, cover_spans
 from nmt_cli.carrying.syntax import ACCELERATORS, split_choice
+from nmt_cli.corpus.steps.tagging import find_register
+from nmt_cli.languages.codes import guess_language
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.marks import FinalMarks, choose_marks, find_outer_quotes
 from nmt_cli.rewriting.protocol import Written
@@ -37,7 +39,7 @@ from nmt_cli.translation.checks.words import CheckContext
 from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.segmentation.insets import Inset, find_bracketed, find_speech
 from nmt_cli.translation.segmentation.line_reader import LineReader
-from nmt_cli.translation.segmentation.segments import find_sentence_starts, join_segments
+from nmt_cli.translation.segmentation.segments import cut, find_sentence_starts, join_segments
 from support.names import CONTEXT, ENGLISH_FINDER, GERMAN_FINDER, list_names
 from support.rewriting import change, model_text
 
@@ -223,6 +225,14 @@ def read_ending(text: str, languages: Languages) -> list[int | str]:
     return list(find_ending(text, 1, text[0], languages))
 
 
+def find_address(text: str, languages: Languages) -> str:
+    return " ".join(map(str, find_register(text, find_rules(languages[0]))))
+
+
+def cut_sentences(text: str, languages: Languages) -> list[str]:
+    return [segment.text.strip() for segment in cut(text, find_spans(text), 5, languages[0])]
+
+
 def list_accelerators(text: str, languages: Languages) -> list[int]:
     return [span.start for span in ACCELERATORS.find(text, NO_CONTEXT)]
 
@@ -285,6 +295,9 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "negation": list_negations,
     "labels": is_first_label,
     "endings": read_ending,
+    "register": find_address,
+    "parts of five words": cut_sentences,
+    "language of a script": lambda text, languages: guess_language([text]),
     "accelerators": list_accelerators,
     "choices": list_choices,
     "gender forms": read_genders,

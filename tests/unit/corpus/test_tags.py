@@ -8,10 +8,9 @@ import pytest
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import MixedCorpus, PreparedCorpus, SyntheticPair, reverse_corpus, write_mixture
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.corpus.steps.tagging import find_register, tag_inputs
+from nmt_cli.corpus.steps.tagging import tag_inputs
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats.inputs import CorpusFile
-from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.tags import parse_tag_list, reverse_tags
 from support.corpora import prepare_pairs, prepare_tagged, toy_pairs, write_tsv
 
@@ -211,30 +210,6 @@ def test_text_without_translations_has_tags_that_pairs_have(tmp_path: Path) -> N
     assert reverse_corpus(corpus).read_monolingual_tags("source") == [reverse_tags(own) for own in tags]
     with pytest.raises(OptionError, match="no pair has the tag >fr of text without translations"):
         prepare_pairs(tmp_path / "..", toy_pairs(100), monolingual_target=(f"{more}=fr",))
-
-
-@pytest.mark.parametrize(
-    ("language", "text", "register"),
-    [
-        ("deu", "Können Sie mir helfen?", "formal"),
-        ("deu", "Kannst du mir helfen?", "informal"),
-        ("deu", "Sie sind gegangen.", ""),  # they have
-        ("deu", "Das ist ihr Hund.", ""),
-        ("deu", "Wo seid ihr?", "informal"),
-        ("deu", "Er gibt ihr Recht.", ""),
-        ("deu", "Wenn du kommst, bringen Sie Ihren Bruder mit.", ""),
-        ("fra", "Pouvez-vous m'aider ?", "formal"),
-        ("fra", "Je t'aime, dit-il.", "informal"),
-        ("spa", "¿Puede usted ayudarme?", "formal"),
-        ("spa", "¿Dónde está tu casa?", "informal"),
-        ("spa", "El tren sale a las dos.", ""),
-        ("nld", "Kunt u mij helpen?", "formal"),
-        ("ita", "Come sta Lei?", "formal"),
-        ("rus", "Как вас зовут?", "formal"),
-    ],
-)
-def test_a_text_shows_how_it_addresses_people_or_does_not(language: str, text: str, register: str) -> None:
-    assert " ".join(map(str, find_register(text, find_rules(language)))) == register
 
 
 def test_registers_are_labelled_by_the_language_of_each_pair(tmp_path: Path) -> None:

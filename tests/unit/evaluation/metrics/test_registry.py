@@ -8,7 +8,6 @@ from nmt_cli.evaluation.metrics import sacrebleu_metrics
 from nmt_cli.evaluation.metrics.registry import METRICS, measure_all, resolve_names
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text, choose_tokenizer, compute_bleu
 from nmt_cli.evaluation.metrics.score import Material, check_pairing, transpose_references
-from nmt_cli.languages.codes import guess_language
 from support.tokenizers import toy_tokenizer
 
 
@@ -103,26 +102,6 @@ def test_the_language_chooses_unless_a_tokenizer_is_named(monkeypatch: pytest.Mo
     assert choose_tokenizer(ScoreOptions(bleu_tokenizer="13a"), "zh") == (ScoreOptions(bleu_tokenizer="13a"), "")
     with pytest.raises(MissingExtraError, match="ko-mecab needs a package"):
         compute_bleu(["a"], [["a"]], ScoreOptions(bleu_tokenizer="ko-mecab"))
-
-
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [
-        ("你好世界", "zh"),
-        ("日本語です", "ja"),
-        ("안녕하세요", "ko"),
-        ("สวัสดีชาวโลก", "th"),
-        ("ສະບາຍດີ", "lo"),
-        ("សួស្តី​ពិភពលោក", "km"),
-        ("မင်္ဂလာပါ", "my"),
-        ("བཀྲ་ཤིས", "bo"),
-        ("hello", ""),
-        ("Привет", ""),
-        ("", ""),
-    ],
-)
-def test_scripts_tell_the_languages_that_write_no_blanks_between_words(text: str, language: str) -> None:
-    assert guess_language([text]) == language
 
 
 def test_half_a_sentence_of_a_language_without_blanks_counts_for_half() -> None:
