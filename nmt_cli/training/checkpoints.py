@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -295,22 +296,23 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
     """Raises OutputError if a model or a checkpoint would be lost without --force or --resume."""
     facts = None if replace else read_facts(directory)
     has_stages = not replace and (directory / STAGES).is_dir()
+    command = f"nmt train{'' if directory == Path('model') else f' --model {quote(str(directory))}'} --resume"
     if resume and (facts is not None or has_stages):
         return
     if facts is not None and not (directory / CARD).exists() and (facts["updates"] > 0):
         raise OutputError(
             f"{directory}/ holds a training that was interrupted in epoch {facts['progress']['epoch']}",
-            hint="continue with --resume, or start over with --force",
+            hint=f"continue with `{command}`, or start over with --force",
         )
     if has_stages and not (directory / CARD).exists():
         raise OutputError(
             f"{directory}/ holds a training with synthetic pairs that was interrupted",
-            hint="continue with --resume, or start over with --force",
+            hint=f"continue with `{command}`, or start over with --force",
         )
     if (directory / CARD).exists() and not replace:
         has_runs = (directory / FIRST_RUN).is_dir()
-        resumable = "continue training it with --resume, " if facts is not None or has_stages else ""
-        resumable = "continue its runs with --runs N --resume, " if has_runs else resumable
+        resumable = f"continue training it with `{command}`, " if facts is not None or has_stages else ""
+        resumable = f"continue its runs with `{command} --runs N`, " if has_runs else resumable
         raise OutputError(
             f"{directory}/ already exists", hint=f"{resumable}replace it with --force, or name another directory"
         )

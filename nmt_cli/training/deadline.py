@@ -6,6 +6,7 @@ deadline as soon as other work on the machine slows updates down. Validations on
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from nmt_cli.errors import OptionError
+from nmt_cli.text.wrapping import format_count
 
 # Share of the training after which a validation is measured again: the machine may be more or less busy than before,
 # and a network that has learned to end its sentences translates faster than one that has not.
@@ -35,8 +37,21 @@ def parse_duration(text: str) -> float:
     return float(seconds)
 
 
+SEVERAL = 4  # times what a training takes besides its updates, which leaves three quarters of the time to learn
+
+
 class TooShortError(OptionError):
-    """The given time does not suffice for a single update."""
+    """The given time does not suffice for a single update: without any, a training takes `least` seconds here.
+
+    The hint names a time that fits: `whole` seconds, which is more where other stages share it.
+    """
+
+    def __init__(self, message: str, least: int, whole: float | None = None) -> None:
+        seconds = SEVERAL * least if whole is None else whole
+        fits = f"{math.ceil(seconds)}s" if seconds < 60 else f"{math.ceil(seconds / 60)}m"
+        needed = f"starting, measuring and exporting alone take {format_count(least, 'second')} here"
+        super().__init__(message, hint=f"{needed}; --time {fits} fits")
+        self.least = least
 
 
 @dataclass

@@ -219,11 +219,7 @@ def start_clock(run: TrainingRun, deadline: Deadline) -> None:
         deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
     elif deadline.is_over:
         least = math.ceil(deadline.seconds - deadline.seconds_left + deadline.update_seconds)
-        raise TooShortError(
-            f"--time {run.trainer.config.time} is too short to learn anything",
-            hint=f"starting, measuring and exporting alone take {format_count(least, 'second')} here; "
-            "allow several times that",
-        )
+        raise TooShortError(f"--time {run.trainer.config.time} is too short to learn anything", least)
     else:
         deadline.start()
 

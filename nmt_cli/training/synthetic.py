@@ -64,7 +64,7 @@ from nmt_cli.training.data.synthetic_pairs import (
     require_room,
     select_pairs,
 )
-from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
+from nmt_cli.training.deadline import SEVERAL, Deadline, TooShortError, parse_duration
 from nmt_cli.training.defaults import count_epochs
 from nmt_cli.training.distributed import make_cluster, make_strategy
 from nmt_cli.training.request import SINGLE_PROCESS, TrainRequest
@@ -178,7 +178,7 @@ class SyntheticRun:
         self.begin(name)
         if self.stages.is_done(direction):
             return
-        config = replace(self.request.training, synthetic="none")
+        config, share = replace(self.request.training, synthetic="none"), 1.0
         if direction == "reverse":  # the model of --init-from translates the other way
             config = replace(config, init_from=None)
         if config.time is not None:
@@ -201,7 +201,9 @@ class SyntheticRun:
             except TooShortError as error:
                 whole = self.request.training.time
                 message = f"--time {whole} is too short: {config.time} of it are for the {name}"
-                raise OptionError(message, hint=error.hint) from error
+                if not self.stages.seconds:  # nothing is there to go on with
+                    self.stages.remove()
+                raise TooShortError(message, error.least, SEVERAL * error.least / share) from error
             except KeyboardInterrupt:  # there was nothing to keep yet
                 if not self.request.watcher.should_stop():
                     raise
@@ -297,6 +299,11 @@ class SyntheticRun:
         self.begin(name)
         try:
             return train(self.request_final(corpus))
+        except TooShortError as error:
+            learning = 1 - HELPERS_TIME[len(self.plan.directions)]
+            whole = (SEVERAL * error.least + self.stages.total_seconds) / learning
+            message = f"--time {self.request.training.time} is too short: the other stages left nothing for the {name}"
+            raise TooShortError(message, error.least, whole) from error
         except KeyboardInterrupt:  # before its first update: what is to be kept is in the stages
             if not self.request.watcher.should_stop():
                 raise

@@ -57,6 +57,6 @@ def test_a_model_is_not_overwritten_unless_told(learned: Path) -> None:
     assert done.returncode == 73
     assert done.stderr.splitlines()[-2:] == [
         "error: model/ already exists",
-        "hint: continue training it with --resume, replace it with --force, or name another directory",
+        "hint: continue training it with `nmt train --resume`, replace it with --force, or name another directory",
     ]
     assert (learned / "model" / "model.json").read_bytes() == before

@@ -118,7 +118,7 @@ def test_stages_that_replace_a_model_resume_and_are_not_lost_by_accident(tmp_pat
     lock_once(tmp_path, resume=True)
     with pytest.raises(OutputError) as error:
         lock_once(tmp_path)
-    assert "continue training it with --resume" in str(error.value.hint)
+    assert f"continue training it with `nmt train --model {tmp_path} --resume`" in str(error.value.hint)
     lock_once(tmp_path, replace=True)
 
 

@@ -110,13 +110,20 @@ def test_a_time_too_short_for_a_helper_model_is_named_as_it_was_typed(
     with_text: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def train(request: TrainRequest) -> None:
-        raise TooShortError(f"--time {request.training.time} is too short", hint="59 seconds")
+        raise TooShortError(f"--time {request.training.time} is too short", 10)
 
     monkeypatch.setattr("nmt_cli.training.synthetic.train", train)
     request = TrainRequest(with_text, tmp_path, NETWORK, replace(CONFIG, time="100s"))
     with pytest.raises(OptionError, match="--time 100s is too short: 25s of it are for the de -> en helper") as caught:
         train_with_synthetic(request)
-    assert caught.value.hint == "59 seconds"
+    assert caught.value.hint.endswith("; --time 3m fits")  # a quarter of it is four times 10 seconds
+    assert not (tmp_path / "stages").exists()
+    with pytest.raises(OptionError, match="the other stages left nothing for the") as caught:
+        run = SyntheticRun.open(request, make_plan(with_text, CONFIG))
+        run.stages.seconds["back-translation"] = 95.0
+        run.request_final = lambda corpus: request  # type: ignore[method-assign]
+        run.train_model(with_text)
+    assert caught.value.hint.endswith("; --time 3m fits")  # 95 and 40 seconds are three quarters of it
 
 
 @pytest.mark.parametrize(("pairs", "epochs"), [(16_000, 13), (35_000, 9), (150_000, 5), (1_000_000, 5)])
