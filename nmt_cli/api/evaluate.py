@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class System(NamedTuple):
-    """A model, or translations that are there already."""
+    """A model, or existing translations."""
 
     path: Path
     hypotheses: Sequence[str] | None  # None: the model translates

@@ -1,4 +1,4 @@
-"""`nmt translate --info`, `nmt.info` and `nmt.installed`: all that is known of a model, without loading its network."""
+"""`nmt translate --info`, `nmt.info` and `nmt.installed`: the facts about a model, without loading its network."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class ModelInfo:
 
 @explain_os_errors
 def describe_model(model: PathLike = "model") -> ModelInfo:
-    """Returns all that is known of a model: a directory, or the name of an installed one.
+    """Returns the facts about a model: languages, network, sizes, training, scores, licence.
 
-    Raises NotFoundError or DamagedError.
+    `model` is a directory, or the name of an installed model. Raises NotFoundError or DamagedError.
     """
     from nmt_cli.runtime.installed_models import find_model
 

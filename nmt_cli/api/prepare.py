@@ -51,14 +51,14 @@ class PrepareRequest:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether an interrupted preparation can go on."""
+        """Whether an interrupted preparation can continue."""
         from nmt_cli.corpus.steps.workspace import locate_workspace  # imports numpy
 
         return locate_workspace(self.data).exists()
 
     @property
     def resumption(self) -> CommandLine:
-        """The command that goes on with an interrupted preparation."""
+        """The command that continues an interrupted preparation."""
         forced = [("--force",)] if self.force else []
         return self.commands.prepare.extend(*forced, ("--resume",))
 

@@ -74,7 +74,7 @@ READ_AHEAD = 512  # lines of a stream that are translated together
 class LoadedTranslator:
     """A model loaded by `nmt.load`. Several threads may use it at once.
 
-    Its methods take the options of `nmt translate` that concern search, such as `beam_size=1`; those given to
+    Its methods take the options of `nmt translate` that concern search, such as `beam_size=1`; the options of
     `nmt.load` are their defaults.
     """
 

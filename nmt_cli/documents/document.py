@@ -55,7 +55,7 @@ class Content(NamedTuple):
 
 
 class TornText(NamedTuple):
-    """A text that is written as in the source, since its translation could not be read back whole."""
+    """A text that is written as in the source, because its translation could not be read back completely."""
 
     number: int  # among the texts of the document, from 1
     source: str

@@ -151,7 +151,7 @@ def make_endpoint(
 
 
 def explain_failure(error: BaseException) -> RequestError:
-    """Returns what a client is told of an error, without any text."""
+    """Returns the message about an error for a client, without any text."""
     if isinstance(error, RequestError):
         return error
     if isinstance(error, asyncio.CancelledError):  # only a server that stops gives up its requests
@@ -165,7 +165,7 @@ def explain_failure(error: BaseException) -> RequestError:
 
 
 def name_path(request: Request) -> str:
-    """Returns the path of a request, without the name of what only its client should know."""
+    """Returns the path of a request, without names that only its client should know."""
     path = request.url.path
     return next((mark for mark in UNNAMED if path.startswith(mark)), path)
 
@@ -264,7 +264,7 @@ def find_secret(call: Call) -> str:
 
 
 def find_owner(call: Call) -> str:
-    """Returns whose it is what a call makes or asks for: of its key, asked for or not, else of its address."""
+    """Returns the owner of the things that a call makes or asks for: its key, required or not, else its address."""
     secret = find_secret(call)
     return f"key {secret}" if secret else f"address {name_network(find_address(call.request))}"
 
