@@ -21,11 +21,10 @@ from nmt_cli.plugins import find_plugin, load_plugin
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
-CATALOGUE = "po"
 TABLES = tuple(format.name for format in FORMATS if format.texts == "rows")
 SHEETS = tuple(format.name for format in FORMATS if format.texts == "cells")  # a column is translated, or all texts
 UNMARKED = ("text", *TABLES, "po", "properties")  # no mark of theirs is placed by the words of a translation
-CATALOGUES = ("po", "xliff")  # have translations already
+CATALOGUES = ("po", "xliff", "ts", "xcstrings")  # have translations already
 UI = "ui"  # the domain of what programs show
 HOLDERS = {  # of options: the formats that have them
     **dict.fromkeys(("column", "new_column", "qa_column"), (*TABLES, *SHEETS)),
@@ -76,13 +75,13 @@ def open_document(
         return sort_rows(utf8_document) if source.config.sort_by_confidence and name in TABLES else utf8_document
 
     config = source.config
-    if config.encoding is None and name != CATALOGUE:
+    if config.encoding is None and name != "po":
         return open_as_utf8(source)
     from nmt_cli.documents.encodings import EncodedDocument  # which few documents need
 
     encoding = None if config.encoding is None else check_encoding(config.encoding)
     source = source._replace(config=dataclasses.replace(config, encoding=encoding))
-    return EncodedDocument(source, open_as_utf8, has_charset=name == CATALOGUE)
+    return EncodedDocument(source, open_as_utf8, has_charset=name == "po")
 
 
 def sort_rows(table: Document) -> Document:

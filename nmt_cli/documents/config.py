@@ -41,12 +41,14 @@ class DocumentOptions(Settings, panel="Format"):
         harmless=True,
     )
     retranslate: bool = setting(
-        False, "po, xliff, tmx: replace existing translations; tables and spreadsheets: also those in --new-column."
+        False,
+        "po, xliff, ts, xcstrings, tmx: replace existing translations; tables and spreadsheets: also those in "
+        "--new-column.",
     )
     confidence: bool = False  # whether tables get a further column with the confidence in each translation
     fuzzy: bool = setting(
         False,
-        "po, xliff: mark all new translations for review (po: fuzzy), not only those that fail a check.",
+        "po, xliff, ts, xcstrings: mark all new translations for review (po: fuzzy), not only those that fail a check.",
         harmless=True,
     )
     encoding: str | None = setting(

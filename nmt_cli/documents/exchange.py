@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText
@@ -29,6 +29,24 @@ from nmt_cli.translation.result import drop_doubt_mark
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
+
+
+def fits_model(source: DocumentSource, languages: tuple[str, str]) -> bool:
+    """Whether the languages of a file match the model's, as far as both are known."""
+    models = (source.source_language, source.target_language)
+    return all(
+        not (find_language_tag(model) and find_language_tag(code)) or has_same_primary_tag(model, code)
+        for model, code in zip(models, languages, strict=True)
+    )
+
+
+def refuse_languages(source: DocumentSource, languages: tuple[str, str]) -> NoReturn:
+    models = f"{find_language_tag(source.source_language)} -> {find_language_tag(source.target_language)}"
+    refuse_part(
+        source.name,
+        f"it is {languages[0] or '?'} -> {languages[1] or '?'}, and the model translates {models}",
+        "name another --model, or correct the languages in the file",
+    )
 
 
 # An XLIFF unit, and how its target is written: segments, inline codes, states.
@@ -374,25 +392,12 @@ class XliffDocument(Document):
         return raw
 
     def is_ours(self) -> bool:
-        """Whether the languages of the file match the model's, as far as both are known."""
-        models = (self.source.source_language, self.source.target_language)
-        return all(
-            not (find_language_tag(model) and find_language_tag(code)) or has_same_primary_tag(model, code)
-            for model, code in zip(models, self.languages, strict=True)
-        )
+        return fits_model(self.source, self.languages)
 
     def check_languages(self) -> None:
         """Raises DataError if no file matches the model's languages."""
         if self.others and not self.has_files:
-            source, target = self.others[0]
-            models = (
-                f"{find_language_tag(self.source.source_language)} -> {find_language_tag(self.source.target_language)}"
-            )
-            refuse_part(
-                self.source.name,
-                f"it is {source or '?'} -> {target or '?'}, and the model translates {models}",
-                "name another --model, or correct the languages in the file",
-            )
+            refuse_languages(self.source, self.others[0])
 
     def make_unit(self, unit: XmlUnit, raw: str, decoded: DecodedText) -> TranslationUnit | None:
         """Returns the unit of a trans-unit or segment; None if it is kept."""

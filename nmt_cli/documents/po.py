@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
@@ -55,9 +55,21 @@ def complete_header(text: str, language: str) -> str:
 @cache
 def load_plural_forms() -> dict[str, str]:
     """Returns the `Plural-Forms` of languages by their codes."""
+    return {code: row[1] for row in read_plural_table() for code in row[0].split()}
+
+
+@cache
+def read_plural_table() -> list[list[str]]:
+    """Returns rows of codes of languages, their `Plural-Forms` and their categories in CLDR, of whole numbers."""
     lines = (files("nmt_cli.languages") / "data" / "plural-forms.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    rows = (line.split("\t") for line in lines)
-    return {code: forms for codes, forms in rows for code in codes.split()}
+    return [line.split("\t") for line in lines]
+
+
+def find_plural_categories(language: str) -> tuple[str, ...]:
+    """Returns the names of the plural forms of a language; those of most languages if they are not known."""
+    code = find_code(language)
+    categories = (row[2] for row in read_plural_table() if code in row[0].split())
+    return tuple(next(categories, "one other").split())
 
 
 MESSAGE_WIDTH = 78  # characters of a line of a new text
@@ -102,7 +114,7 @@ class Message:
         The `accelerator` that a catalogue declares, if any, moves before the word in which it is.
         """
         parts = [""]
-        for line in re.split(r"(\s*\n\s*)", text):
+        for line in re.split(r"(\s*[\n\x00-\x08\x0b-\x1f]\s*)", text):
             starts = find_sentence_starts(line, find_spans(line)) if by_sentence else [0]
             for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
                 sentence = line[start:end]
@@ -130,7 +142,33 @@ class Message:
         return whole
 
 
-class CatalogueDocument(Document):
+class MessageDocument(Document):
+    """The base of catalogues, whose messages are translated line by line and sentence by sentence."""
+
+    accelerator = ""
+
+    def split_message(self, text: str) -> Message:
+        """Splits a message into the parts to translate; one found in a translation memory stays whole."""
+        if self.source.memory is not None and text.strip() and self.source.memory.has_text(text):
+            return Message.from_whole(text)
+        return Message.from_text(text, by_sentence=self.source.split_sentences, accelerator=self.accelerator)
+
+    def split_forms(self, sources: Sequence[str]) -> dict[str, Message]:
+        """Returns each distinct text among the forms of a message, divided into its parts."""
+        return {text: self.split_message(text) for text in dict.fromkeys(sources)}
+
+
+def list_form_texts(forms: Mapping[str, Message]) -> tuple[str, ...]:
+    return tuple(text for form in forms.values() for text in form.sentences)
+
+
+def fill_forms(forms: Mapping[str, Message], translations: Sequence[Translation]) -> dict[str, str]:
+    """Returns the translation of each distinct text."""
+    remaining = map(drop_doubt_mark, translations)
+    return {text: form.fill_sentences(remaining) for text, form in forms.items()}
+
+
+class CatalogueDocument(MessageDocument):
     def read_units(self) -> Iterator[TranslationUnit]:
         lines = split_lines(self.source.read_text(DOCUMENT_MEBIBYTES))
         self.line_end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
@@ -180,11 +218,10 @@ class CatalogueDocument(Document):
         if plural:
             count = self.forms or len(entry.forms) or 2
             sources = [*sources, *[plural] * (count - 1)] if count > 1 else [plural]
-        distinct = {text: self.split_message(text) for text in dict.fromkeys(sources)}
+        distinct = self.split_forms(sources)
 
         def write_entry(translations: Sequence[Translation]) -> str:
-            remaining = map(drop_doubt_mark, translations)
-            by_source = {text: form.fill_sentences(remaining) for text, form in distinct.items()}
+            by_source = fill_forms(distinct, translations)
             forms = [by_source[text] for text in sources]
             if not self.source.config.retranslate:
                 forms = [entry.forms.get(form) or text for form, text in enumerate(forms)]
@@ -196,9 +233,10 @@ class CatalogueDocument(Document):
             message = [line for name, form in zip(names, forms, strict=True) for line in write_message(name, form)]
             return "".join([*set_remarks(head, messages), *message]).replace("\n", self.line_end)
 
-        texts = tuple(text for form in distinct.values() for text in form.sentences)
         held = sources if is_without_placeholders(entry) else self.list_held(entry, sources)
-        return TranslationUnit(texts, write_entry, raw="".join(entry.lines), content=Content(tuple(held)))
+        return TranslationUnit(
+            list_form_texts(distinct), write_entry, raw="".join(entry.lines), content=Content(tuple(held))
+        )
 
     def list_held(self, entry: PoEntry, sources: Sequence[str]) -> Sequence[str]:
         """Returns the texts whose placeholders a translation must have or, read back, those that it has."""
@@ -208,12 +246,6 @@ class CatalogueDocument(Document):
 
     def is_marked(self, written: bytes) -> bool:
         return re.search(rb"^#,.*\bfuzzy\b", written, re.MULTILINE) is not None
-
-    def split_message(self, text: str) -> Message:
-        """Splits a message into the parts to translate; one found in a translation memory stays whole."""
-        if self.source.memory is not None and text.strip() and self.source.memory.has_text(text):
-            return Message.from_whole(text)
-        return Message.from_text(text, by_sentence=self.source.split_sentences, accelerator=self.accelerator)
 
     def needs_review(
         self, entry: PoEntry, sources: Sequence[str], forms: Sequence[str], messages: Sequence[str]

@@ -112,6 +112,16 @@ FORMATS = (
         texts="strings",
     ),
     FileFormat(
+        *("ts", "a Qt catalogue", (), {"pairs": "catalogues.QtReader", "translate": "catalogues.QtDocument"}),
+        roots=("ts",),  # `.ts` is also TypeScript
+        texts="strings",
+    ),
+    FileFormat(
+        *("xcstrings", "a string catalogue of Xcode", (".xcstrings",)),
+        {"pairs": "catalogues.XcodeReader", "translate": "catalogues.XcodeDocument"},
+        texts="strings",
+    ),
+    FileFormat(
         *("sgm", "a test set of WMT in SGML", (".sgm", ".sgml"), {"pairs": "testsets.SgmReader", "score": ""}),
         roots=("srcset", "refset", "tstset", "mteval"),
         advice="take its segments out first, one per line: sacrebleu -t wmt20 -l en-de --echo src",
@@ -186,6 +196,12 @@ FORMATS = (
         texts="strings",
     ),
     FileFormat(
+        *("plist", "a property list of an Apple app", (".stringsdict", ".plist")),
+        {"translate": "strings.xml_values.PropertyListDocument"},
+        roots=("plist",),
+        texts="strings",
+    ),
+    FileFormat(
         *("apple", "strings of an Apple app", (".strings",), {"translate": "strings.entries.AppleStringsDocument"}),
         texts="strings",
     ),
@@ -235,12 +251,6 @@ FORMATS = (
     FileFormat("org", "Org mode", (".org",), advice=CONVERT),
     FileFormat("ipynb", "a Jupyter notebook", (".ipynb",), advice=CONVERT),
     FileFormat("tbx", "a termbase", (".tbx",), roots=("martif", "tbx"), advice="make a --glossary of its terms"),
-    FileFormat("ts", "a Qt catalogue", roots=("ts",), advice="convert it: lconvert {name} -o {stem}.po"),
-    FileFormat(
-        *("xcode", "strings of an Apple app with their plurals", (".xcstrings", ".stringsdict")),
-        roots=("plist",),
-        advice="export XLIFF from Xcode (Product, Export Localizations) and translate that",
-    ),
     FileFormat("xml", "an XML file of an unknown kind", (".xml",)),
     FileFormat(
         *("eml", "an e-mail", (".mbox",)),
@@ -249,8 +259,27 @@ FORMATS = (
     ),
     FileFormat(
         *("code", "the source text of a program"),
-        (".js", ".mjs", ".jsx", ".ts", ".tsx", ".c", ".h", ".cpp", ".java", ".py"),
+        (".js", ".mjs", ".jsx", ".ts", ".tsx", ".c", ".h", ".cpp", ".java", ".py", ".lua"),
         advice="take its texts out first: xgettext -o {stem}.pot {name}",
+    ),
+    FileFormat(
+        *("rpy", "a script of Ren'Py", (".rpy", ".rpym")),
+        shape=r"(?:\s*(?:#|init\b|define )[^\n]*\n)*\s*(?:label \w+(?:\([^\n]*\))?|translate \w+ \w+):\s*\n",
+        advice="take its texts out first: in Ren'Py's launcher, Extract Dialogue, as text",
+    ),
+    FileFormat(
+        *("gift", "questions of Moodle in GIFT", (".gift",)),
+        shape=r"(?s)\s*(?://[^\n]*\n\s*|\$CATEGORY:[^\n]*\n\s*)*::[^\n]+?::.{0,4000}?(?<!\\)\{\s*(?:[=~#%]|T(?:RUE)?\b|F(?:ALSE)?\b|\})",
+        advice="import it into Moodle, and export it from there as Moodle XML or HTML",
+    ),
+    FileFormat(
+        *("hjson", "a file in Hjson", (".hjson",)),
+        advice="convert it: hjson -j {name} > {stem}.json",
+    ),
+    FileFormat(
+        *("xunity", "texts of a game, of XUnity.AutoTranslator", ()),
+        shape=r"(?:\s*//[^\n]*\n|\s*\n)*(?:[^\n=]*(?:\\=[^\n=]*)*=\r?\n|[^\n=]*(?:\\=[^\n=]*)*=\r?$){2}",
+        advice="let the game ask: nmt translate --serve (docs/serve.md says what to write into its Config.ini)",
     ),
     FileFormat("rtf", "rich text", (".rtf",), starts=(b"{\\rtf",), advice=CONVERT),
     FileFormat(
@@ -295,7 +324,7 @@ FORMATS = (
     ),
 )
 TOOLS = {"gzip": "gunzip -k", "xz": "unxz -k", "zstd": "unzstd", "bzip2": "bunzip2 -k"}
-ALSO_NAMED = {"text": ("tsv",), "jsonl": ("json",)}  # what else a file of a format may be called
+ALSO_NAMED = {"text": ("tsv",), "jsonl": ("json",), "ts": ("code",)}  # what else a file of a format may be called
 BY_NAME = {format.name: format for format in FORMATS}
 BY_EXTENSION = {extension: format for format in FORMATS for extension in format.extensions}
 TEXT, BINARY = BY_NAME["text"], BY_NAME["binary"]

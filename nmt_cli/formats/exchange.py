@@ -13,10 +13,11 @@ Documents ask the same functions which variant and which state a unit has, and w
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 from xml.etree.ElementTree import Element
 
 from nmt_cli.errors import DataError
@@ -31,8 +32,8 @@ from nmt_cli.text.wrapping import format_count
 
 CHUNK = 1 << 16  # bytes
 XML_LANG = "xml:lang"
-# Inline elements of TMX and XLIFF that hold code or stand for it; all others enclose text of the sentence.
-CODES = frozenset("bpt ept ph it ut sub x bx ex sc ec cp".split())
+# Inline elements of TMX, XLIFF and Qt that hold code or stand for it; all others enclose text of the sentence.
+CODES = frozenset("bpt ept ph it ut sub x bx ex sc ec cp byte".split())
 MARK = "\uffff"  # which XML cannot contain
 GLUED = re.compile(rf"([^\W_]|[{SPACED_FINAL_MARKS}{SPACED_PAUSES}])(?:{MARK})+(?=([^\W_]))")
 UNSPACED, HANGUL = "\u2e80", ("\uac00", "\ud7a3")  # scripts without blanks begin there, but for Korean
@@ -123,26 +124,37 @@ def part_words(match: re.Match[str]) -> str:
 Variants = list[tuple[str, str]]  # the code of the language and the text of each variant of a unit
 
 
-class TmxReader(XmlReader):
-    expects = "a translation memory: <tmx> with units of variants"
-    root = "tmx"
-    unit_names = frozenset({"tu"})
+class VariantUnit(NamedTuple):
+    """A text in several languages: its variants, and the language that the file says it was written in."""
+
+    line: int
+    variants: Variants
+    declared: str
+    unfinished: frozenset[str] = frozenset()  # the languages of variants that a person has to finish
+
+
+class VariantReader(Reader):
+    """The base of readers of files with more than two languages, of which two are read."""
+
+    @abstractmethod
+    def read_variants(self) -> Iterator[VariantUnit]:
+        """Yields the units in order."""
 
     def read_rows(self) -> Iterator[Row]:
         self.codes: dict[str, None] = {}  # in the order of their first units
         self.further = 0
         has_pairs = False
-        for line, unit, context, *_ in self.read_units():
-            variants = read_variants(unit)
+        for line, variants, declared, unfinished in self.read_variants():
             self.note_codes(code for code, _ in variants)
             if self.languages is None:
-                self.languages = self.choose_languages(context.get("header", {}).get("srclang", ""))
+                self.languages = self.choose_languages(declared)
             if self.languages is None:
                 yield Row(line, variants[0][1] if variants else "", "")
                 continue
             source, target = (self.choose_variant(variants, language) for language in self.languages)
             has_pairs |= source is not None and target is not None
-            yield Row(line, source or "", target or "")
+            is_unfinished = target is not None and target[0] in unfinished
+            yield Row(line, source[1] if source else "", target[1] if target else "", is_unfinished=is_unfinished)
         if self.codes and not has_pairs:
             self.refuse_languages()
         if self.further:
@@ -179,20 +191,30 @@ class TmxReader(XmlReader):
             self.refuse_languages()
         return None
 
-    def choose_variant(self, variants: Variants, language: str) -> str | None:
-        """Returns the text in a language, preferably in that exact variety, or None. Counts the unused variants."""
+    def choose_variant(self, variants: Variants, language: str) -> tuple[str, str] | None:
+        """Returns the variant in a language, preferably in that exact variety, or None. Counts the unused ones."""
         is_asked = language in (self.options.source_language, self.options.target_language)
         indices = find_variants(
             tuple([code for code, _ in variants]), language, is_same_variety if is_asked else is_same_language
         )
         self.further += max(0, len(indices) - 1)
-        return variants[indices[0]][1] if indices else None
+        return variants[indices[0]] if indices else None
 
     def refuse_languages(self) -> NoReturn:
         raise DataError(
             f"{self.file.name} has the languages {', '.join(self.codes) or '(none)'}",
             hint="choose two with --source-language and --target-language",
         )
+
+
+class TmxReader(XmlReader, VariantReader):
+    expects = "a translation memory: <tmx> with units of variants"
+    root = "tmx"
+    unit_names = frozenset({"tu"})
+
+    def read_variants(self) -> Iterator[VariantUnit]:
+        for line, unit, context, *_ in self.read_units():
+            yield VariantUnit(line, read_variants(unit), context.get("header", {}).get("srclang", ""))
 
 
 @lru_cache(4096)

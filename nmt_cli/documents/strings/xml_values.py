@@ -11,6 +11,7 @@ from typing import ClassVar
 from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks import InlineItem, TextSyntax, Wrapper
 from nmt_cli.documents.paragraph import Paragraph, make_units
+from nmt_cli.documents.po import find_plural_categories
 from nmt_cli.documents.strings.syntax import decode_backslash, is_text, read_plain_items
 from nmt_cli.documents.xml import (
     CDATA,
@@ -109,6 +110,58 @@ class ResourceDocument(XmlValueDocument):
             is_value = child is value and (self.source.reads_back or is_text(value.text, name))
             yield from super().read_element(value) if is_value else (child.raw,)
         yield node.end
+
+
+# Property lists of Apple's programs: a value under a key that begins with the capitals of a library is the program's.
+# A rule for plurals gets the categories that the target language has and the file lacks, with the text of `other`.
+
+
+PROGRAM_KEY = re.compile(r"(?:CF|NS|LS|UI|DT|IT|MK|SK)[A-Z]")
+TEXT_KEY = re.compile(r"\w+UsageDescription|NSStringLocalizedFormatKey|CFBundleDisplayName|NSHumanReadableCopyright")
+GUESSED_PLURALS = "plural forms that the target language has and the file lacks, written as `other`"
+PLURAL_RULE = "NSStringPluralRuleType"
+PLIST_SYNTAX = TextSyntax(re.compile(ENTITY), html.unescape, escape_xml)  # in which blanks and line breaks stay
+FORMAT_VARIABLES = re.compile(r"%#@\w+@|%\d*\$?[@a-z]+")
+
+
+class PropertyListDocument(XmlValueDocument):
+    elements = frozenset({"dict", "array"})
+
+    def read_element(self, node: XmlNode) -> Iterator[str | Paragraph]:
+        """Yields a dictionary or an array with its texts, each of which stands behind its key."""
+        categories = find_plural_categories(self.source.target_language)
+        is_rule = any(child.text == PLURAL_RULE for child in node.elements)
+        known = {child.text for child in node.elements if child.name == "key"}
+        key, before = "", ""
+        yield node.tag
+        for child in node.children:
+            if not isinstance(child, XmlNode):
+                before = child.raw
+                yield child.raw
+                continue
+            yield from self.read_child(child, key)
+            key = child.text if child.name == "key" else key
+            if is_rule and child.name == "string" and key == "other":
+                for category in categories:
+                    if category not in known:
+                        self.notes[GUESSED_PLURALS] += 1
+                        yield f"{before}<key>{category}</key>{before}"
+                        yield from self.read_child(child, key)
+        yield node.end
+
+    def read_child(self, child: XmlNode, key: str) -> Iterator[str | Paragraph]:
+        if child.name in self.elements and child.end:
+            yield from self.read_element(child)
+        elif child.name != "string" or not (
+            self.source.reads_back or is_text(FORMAT_VARIABLES.sub("", child.text), key)
+        ):
+            yield child.raw
+        elif PROGRAM_KEY.match(key) and not TEXT_KEY.fullmatch(key):
+            yield child.raw
+        else:
+            yield child.tag
+            yield Paragraph(list(read_marked_text(child.children, PLIST_SYNTAX)), escape_xml)
+            yield child.end
 
 
 # Strings of an Android app (`strings.xml`): strings, array items and plurals; the rest is kept byte for byte.

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.documents import open_document
+from nmt_cli.documents import CATALOGUES, open_document
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import NmtError
@@ -70,6 +70,12 @@ FILES: dict[str, str | bytes] = {
     "lrc": f"[00:01.00]{TEXT}.\n[00:02.00]Good morning.\n",
     "po": 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
     f'msgid "{TEXT}"\nmsgstr ""\n\nmsgid "Good morning"\nmsgstr ""\n',
+    "ts": '<?xml version="1.0"?>\n<!DOCTYPE TS>\n<TS version="2.1"><context><name>A</name>'
+    f'<message><source>{TEXT}</source><translation type="unfinished"></translation></message>'
+    "<message><source>Good morning</source><translation/></message></context></TS>",
+    "xcstrings": f'{{"sourceLanguage" : "en", "strings" : {{"{TEXT}" : {{}}, "Good morning" : {{}}}}}}',
+    "plist": f"<plist><dict><key>a</key><string>{TEXT}</string>"
+    "<key>b</key><string>Good morning</string></dict></plist>",
     "md": f"# {TEXT}\n\nGood *morning* all\n",
     "json": f'{{"a": "{TEXT}", "b": "Good morning"}}',
     "yaml": f"a: '{TEXT}'\nb: Good morning\n",
@@ -177,7 +183,7 @@ def test_what_is_translated_well_is_written_as_it_is_said(name: str) -> None:
     assert b"MORNING" in read_all(written)
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name not in (*OPTIONS, "po", "xliff", "tmx")])
+@pytest.mark.parametrize("name", [name for name in FILES if name not in (*OPTIONS, *CATALOGUES, "tmx")])
 def test_what_is_not_changed_is_written_byte_for_byte(name: str) -> None:
     data = FILES[name]
     written, document = translate(name, same)

@@ -63,6 +63,11 @@ def make_zip(*names: str, mimetype: str = "") -> bytes:
 
 
 CONTENT = {
+    "ts": b'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n<TS version="2.1" language="de_DE">',
+    "plist": b'<?xml version="1.0"?><!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "x">\n<plist version="1.0">',
+    "rpy": b"define e = Character('Eva')\n\nlabel start:\n    e \"Good morning.\"\n",
+    "gift": b"// Animals\n\n::Cats::How many feet has a cat? {=Four ~Two}\n",
+    "xunity": b"// of a game\nNew game=\nGo on\\=now=\n",
     "tmx": b'\xef\xbb\xbf<?xml version="1.0"?>\n<!-- x -->\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4">',
     "xliff": b'<?xml version="1.0" encoding="utf-8"?><x:xliff xmlns:x="urn:oasis" version="1.2">',
     "html": b"<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0//EN'>\n<html lang=en><p>x",
