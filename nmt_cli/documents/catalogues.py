@@ -28,8 +28,8 @@ from nmt_cli.documents.po import (
     count_plural_forms,
     fill_forms,
     find_plural_categories,
-    list_messages,
     list_form_texts,
+    list_messages,
     load_plural_forms,
 )
 from nmt_cli.documents.strings.syntax import is_text

@@ -121,7 +121,7 @@ TEXT_KEY = re.compile(r"\w+UsageDescription|NSStringLocalizedFormatKey|CFBundleD
 GUESSED_PLURALS = "plural forms that the target language has and the file lacks, written as `other`"
 PLURAL_RULE = "NSStringPluralRuleType"
 PLIST_SYNTAX = TextSyntax(re.compile(ENTITY), html.unescape, escape_xml)  # in which blanks and line breaks stay
-FORMAT_VARIABLES = re.compile(r"%#@\w+@|%\d*\$?[@a-z]+")
+FORMAT_CODES = re.compile(r"%#@\w+@|%\d*\$?[@a-z]+")
 
 
 class PropertyListDocument(XmlValueDocument):
@@ -152,9 +152,7 @@ class PropertyListDocument(XmlValueDocument):
     def read_child(self, child: XmlNode, key: str) -> Iterator[str | Paragraph]:
         if child.name in self.elements and child.end:
             yield from self.read_element(child)
-        elif child.name != "string" or not (
-            self.source.reads_back or is_text(FORMAT_VARIABLES.sub("", child.text), key)
-        ):
+        elif child.name != "string" or not (self.source.reads_back or is_text(FORMAT_CODES.sub("", child.text), key)):
             yield child.raw
         elif PROGRAM_KEY.match(key) and not TEXT_KEY.fullmatch(key):
             yield child.raw
