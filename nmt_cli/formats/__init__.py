@@ -183,6 +183,10 @@ FORMATS = (
         *("epub", "an e-book (EPUB)", (".epub",), {"translate": "office.opendocument.EpubDocument"}),
         is_binary=True,
     ),
+    FileFormat(
+        *("fb2", "an e-book (FictionBook)", (".fb2",), {"translate": "books.BookDocument"}),
+        roots=("fictionbook",),
+    ),
     FileFormat("json", "a JSON file", (".json", ".arb"), {"translate": "strings.data.JsonDocument"}, texts="strings"),
     FileFormat("yaml", "a YAML file", (".yaml", ".yml"), {"translate": "strings.data.YamlDocument"}, texts="strings"),
     FileFormat(

@@ -70,6 +70,8 @@ FILES: dict[str, str | bytes] = {
     "lrc": f"[00:01.00]{TEXT}.\n[00:02.00]Good morning.\n",
     "po": 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
     f'msgid "{TEXT}"\nmsgstr ""\n\nmsgid "Good morning"\nmsgstr ""\n',
+    "fb2": f"<FictionBook><body><section><p>{TEXT}</p><v>Good <emphasis>morning</emphasis></v></section></body>"
+    "<binary id='a'>aGVs</binary></FictionBook>",
     "ts": '<?xml version="1.0"?>\n<!DOCTYPE TS>\n<TS version="2.1"><context><name>A</name>'
     f'<message><source>{TEXT}</source><translation type="unfinished"></translation></message>'
     "<message><source>Good morning</source><translation/></message></context></TS>",
