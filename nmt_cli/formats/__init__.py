@@ -112,13 +112,13 @@ FORMATS = (
         texts="strings",
     ),
     FileFormat(
-        *("ts", "a Qt catalogue", (), {"pairs": "catalogues.QtReader", "translate": "catalogues.QtDocument"}),
+        *("ts", "a Qt catalogue", (), {"pairs": "po.QtReader", "translate": "strings.catalogues.QtDocument"}),
         roots=("ts",),  # `.ts` is also TypeScript
         texts="strings",
     ),
     FileFormat(
         *("xcstrings", "a string catalogue of Xcode", (".xcstrings",)),
-        {"pairs": "catalogues.XcodeReader", "translate": "catalogues.XcodeDocument"},
+        {"pairs": "po.XcodeReader", "translate": "strings.catalogues.XcodeDocument"},
         texts="strings",
     ),
     FileFormat(
@@ -184,7 +184,7 @@ FORMATS = (
         is_binary=True,
     ),
     FileFormat(
-        *("fb2", "an e-book (FictionBook)", (".fb2",), {"translate": "books.BookDocument"}),
+        *("fb2", "an e-book (FictionBook)", (".fb2",), {"translate": "office.opendocument.BookDocument"}),
         roots=("fictionbook",),
     ),
     FileFormat("json", "a JSON file", (".json", ".arb"), {"translate": "strings.data.JsonDocument"}, texts="strings"),

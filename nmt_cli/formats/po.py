@@ -9,14 +9,29 @@ r"""Gettext catalogues: entries, one at a time, with their comments, flags and p
 For training, a fuzzy entry is unfinished; an entry with plurals gives two pairs. In a document it keeps its lines
 (`documents/po.py`). An entry has one `msgid` and one `msgstr`; anything else is refused with its line. Escapes that
 gettext does not write stay as they are.
+
+Below: catalogues of Qt (`.ts`) and of Xcode (`.xcstrings`), as pairs, and what documents need of them.
+
+    <message numerus="yes">                        two pairs: "%n file" with the first form, "%n files" with the last;
+    <source>%n file(s)</source>                    `<byte value="x9"/>` in a text is a control character
+    <translation type="unfinished">                unfinished: no pair for training
+    <numerusform>%n Datei</numerusform>...
+
+    "%lld files" : { "localizations" : {           a pair per text that both languages have, by its path:
+      "en" : { "variations" : { "plural" : {         variations, plural, one
+        "one" : { "stringUnit" : { "state" : "translated", "value" : "%lld file" } }, ...
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, NamedTuple, NoReturn
+from xml.etree.ElementTree import Element
 
+from nmt_cli.formats.exchange import VariantReader, VariantUnit, XmlReader, extract_text
 from nmt_cli.formats.reader import Reader, Row
 from nmt_cli.formats.sniffing import CHARSET, TEMPLATE, check_encoding
 
@@ -154,3 +169,145 @@ def read_rows(entry: PoEntry) -> Iterator[Row]:
         plurals = [form for form in forms if form]
         if "msgid_plural" in texts and plurals:
             yield Row(entry.line, texts["msgid_plural"], forms[plurals[-1]], is_unfinished=is_fuzzy)
+
+
+# Qt: a text with a number has one spelling for all of its forms: `%n file(s)`.
+
+
+GONE = ("obsolete", "vanished")  # from the program
+OPTIONAL_ENDING = re.compile(r"(?<=[^\W\d_])\(([^\W\d_]{1,3})\)")
+
+
+def spell_form(text: str, *, is_singular: bool) -> str:
+    """Returns a form of a text with a number: `%n file(s)` is `%n file` or `%n files`."""
+    return OPTIONAL_ENDING.sub("" if is_singular else r"\1", text)
+
+
+class QtReader(XmlReader):
+    expects = "a Qt catalogue: <TS> with messages"
+    root = "TS"
+    unit_names = frozenset({"message"})
+
+    def read_rows(self) -> Iterator[Row]:
+        for line, message, context, *_ in self.read_units():
+            declared = context.get("TS", {})
+            if self.languages is None and declared.get("language"):
+                self.languages = (declared.get("sourcelanguage") or "source", declared["language"])
+            yield from read_message(line, message)
+
+
+def read_message(line: int, message: Element) -> Iterator[Row]:
+    """Yields the pair of a message; with forms, that of the first and that of the last one."""
+    source, translation = message.find("source"), message.find("translation")
+    if source is None or translation is None or translation.get("type") in GONE:
+        return
+    text, is_unfinished = extract_text(source), translation.get("type") == "unfinished"
+    forms = [extract_text(form) for form in translation.iterfind("numerusform")]
+    if not forms:
+        yield Row(line, text, extract_text(translation), is_unfinished=is_unfinished)
+        return
+    singular, plural = (spell_form(text, is_singular=is_singular) for is_singular in (True, False))
+    if len(forms) > 1 and singular != plural:
+        yield Row(line, singular, forms[0], is_unfinished=is_unfinished)
+    yield Row(line, plural, forms[-1], is_unfinished=is_unfinished)
+
+
+# Xcode: a string has, for each language, a tree with texts at its leaves (`stringUnit`).
+
+
+BLANKS = re.compile(r"\s*")
+FINISHED = "translated"
+STALE = "stale"  # gone from the program
+
+
+class Member(NamedTuple):
+    """A member of a JSON object, and where it stands in the text."""
+
+    key: str
+    value: Any
+    start: int  # of its key
+    value_start: int
+    end: int
+
+
+def list_members(text: str, start: int) -> Iterator[Member]:
+    """Yields the members of the object that begins at `start`, in a text that is JSON."""
+    read = json.JSONDecoder(strict=False).raw_decode
+    position = skip_blanks(text, start + 1)
+    while text[position] != "}":
+        key, end = read(text, position)
+        value_start = skip_blanks(text, skip_blanks(text, end) + 1)
+        value, end = read(text, value_start)
+        yield Member(key, value, position, value_start, end)
+        position = skip_blanks(text, end)
+        if text[position] == ",":
+            position = skip_blanks(text, position + 1)
+
+
+def skip_blanks(text: str, position: int) -> int:
+    match = BLANKS.match(text, position)
+    return match.end() if match else position
+
+
+def find_member(text: str, start: int, key: str) -> Member | None:
+    """Returns the last member of that name, which counts, of the object that begins at `start`."""
+    return next((member for member in reversed(list(list_members(text, start))) if member.key == key), None)
+
+
+def get_object(values: Any, key: str) -> dict[str, Any]:
+    """Returns the object under a key; an empty one for anything else."""
+    value = values.get(key) if isinstance(values, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def read_unit(tree: Any) -> Mapping[str, Any] | None:
+    """Returns the text of a leaf with its state; None for what is no leaf."""
+    unit = tree.get("stringUnit") if isinstance(tree, dict) else None
+    return unit if isinstance(unit, dict) and isinstance(unit.get("value"), str) else None
+
+
+def list_leaves(tree: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Yields the texts of a language, each with its path."""
+    unit = read_unit(tree)
+    if unit is not None:
+        yield path, unit
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield from list_leaves(value, (*path, key)) if key != "stringUnit" else ()
+
+
+def list_localizations(key: str, entry: Any, declared: str) -> dict[str, Any]:
+    """Returns the trees of a string by language; without one in the language of the file, the key is the text."""
+    trees = get_object(entry, "localizations")
+    return trees if declared in trees else {declared: {"stringUnit": {"state": FINISHED, "value": key}}, **trees}
+
+
+class XcodeReader(VariantReader):
+    expects = 'a string catalogue: {"sourceLanguage": "en", "strings": {...}}'
+
+    def read_variants(self) -> Iterator[VariantUnit]:
+        text = "".join(line for _, line in self.stream.read_lines()).removeprefix("\ufeff")
+        try:
+            catalogue = json.loads(text, strict=False)
+        except (ValueError, RecursionError) as error:
+            self.refuse(getattr(error, "lineno", 1), f"invalid JSON ({str(error)[:100]})")
+        declared = str(catalogue.get("sourceLanguage", "")) if isinstance(catalogue, dict) else ""
+        strings = find_member(text, skip_blanks(text, 0), "strings") if declared else None
+        if strings is None or not isinstance(strings.value, dict):
+            self.refuse(1, "no strings of a string catalogue", f"it should contain {self.expects}")
+        line, position = 1, 0
+        for member in list_members(text, strings.value_start):
+            line, position = line + text.count("\n", position, member.start), member.start
+            if get_object(strings.value, member.key).get("extractionState") != STALE:
+                yield from read_string(line, list_localizations(member.key, member.value, declared), declared)
+
+
+def read_string(line: int, trees: Mapping[str, Any], declared: str) -> Iterator[VariantUnit]:
+    """Yields the variants of each text of a string."""
+    leaves = {language: dict(list_leaves(tree)) for language, tree in trees.items()}
+    for path in dict.fromkeys(chain.from_iterable(leaves.values())):
+        units = {language: of_language[path] for language, of_language in leaves.items() if path in of_language}
+        unfinished = frozenset(language for language, unit in units.items() if unit.get("state") != FINISHED)
+        yield VariantUnit(
+            line, [(language, str(unit["value"])) for language, unit in units.items()], declared, unfinished
+        )

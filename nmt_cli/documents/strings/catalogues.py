@@ -45,7 +45,8 @@ from nmt_cli.documents.xml import (
     set_attribute,
 )
 from nmt_cli.formats.archives import refuse_part
-from nmt_cli.formats.catalogues import (
+from nmt_cli.formats.exchange import find_variants
+from nmt_cli.formats.po import (
     FINISHED,
     GONE,
     STALE,
@@ -60,7 +61,6 @@ from nmt_cli.formats.catalogues import (
     skip_blanks,
     spell_form,
 )
-from nmt_cli.formats.exchange import find_variants
 from nmt_cli.formats.xml import MarkupToken, XmlUnit
 from nmt_cli.languages.codes import find_code, find_language_tag, has_same_primary_tag
 
