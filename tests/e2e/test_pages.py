@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nmt_cli.api.drawings.drawing import embed_file
 from nmt_cli.evaluation.analysis.profile import build_profile
 from nmt_cli.evaluation.comparison import compare_systems
 from nmt_cli.evaluation.metrics.score import Material
@@ -175,3 +176,26 @@ def test_a_report_loads_without_an_error_and_shows_markup_as_text(
     assert all(part in text for part in shown)
     assert not find(chromium, "script, b" if compared else "script, b, i")  # of intervals
     assert colours(chromium.get_screenshot_as_png()) > 10
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_pages_use_the_width_of_a_screen_and_never_more(chromium: Any, tmp_path: Path, width: int) -> None:
+    material = Material(["a", "b c"] * 60, [["a", "x"], ["b c", "y"]] * 60, ["5", "5 b"] * 60)
+    report = replace(score_material(["bleu", "chrf"], material), profile=build_profile(material))
+    names = [f"models/a-transformer-of-day-{number}" for number in range(5)]
+    write_comparison(compare_systems(names, [report] * 5), tmp_path / "systems.html", test_set="x", inputs={})
+    (tmp_path / "beam.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg" width="3000" height="300"/>')
+    notebook = f'<meta name="viewport" content="width=device-width">{embed_file(tmp_path / "beam.svg")}'
+    (tmp_path / "beam.html").write_text(notebook, encoding="utf-8")
+    metrics = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": width < 500}
+    chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        for name in ("systems.html", "beam.html"):
+            visit(chromium, tmp_path / name)
+            assert chromium.execute_script("return document.documentElement.scrollWidth") <= width, name
+        assert find(chromium, "img")[0].size["width"] == 3000
+        visit(chromium, tmp_path / "systems.html")
+        assert find(chromium, ".compared")[0].size["width"] > 0.85 * width
+        chromium.save_screenshot(str(tmp_path / "shown.png"))
+    finally:
+        chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -124,4 +124,5 @@ def embed_file(path: Path) -> str:
     if path.suffix.lower() == ".pdf":
         return f'<embed type="application/pdf" src="data:application/pdf;base64,{data}" width="100%" height="600">'
     kind = "svg+xml" if path.suffix.lower() == ".svg" else "png"
-    return f'<img alt="{escape(path.name)}" src="data:image/{kind};base64,{data}">'
+    image = f'<img alt="{escape(path.name)}" src="data:image/{kind};base64,{data}" style="max-width:none">'
+    return f'<div style="overflow-x:auto">{image}</div>'  # a long beam scrolls in its box, at a size that can be read
