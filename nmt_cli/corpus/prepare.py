@@ -23,11 +23,11 @@ from nmt_cli.corpus.steps.build import CheckedCorpus, build
 from nmt_cli.corpus.steps.context import number_texts
 from nmt_cli.corpus.steps.held_out import drop_near_held_out, split_pairs
 from nmt_cli.corpus.steps.languages import choose_languages, find_misread_files
-from nmt_cli.corpus.steps.monolingual import MonolingualSide, clean_monolingual, drop_held_out
+from nmt_cli.corpus.steps.monolingual import clean_monolingual, drop_held_out
 from nmt_cli.corpus.steps.reading import CorpusInputs, PrepareProgress, ignore_progress, read_pairs
 from nmt_cli.corpus.steps.run_checks import refuse_findings, run_checks
 from nmt_cli.corpus.steps.sources import FINDERS
-from nmt_cli.corpus.steps.split import Splits, check_sizes
+from nmt_cli.corpus.steps.split import check_sizes
 from nmt_cli.corpus.steps.subwords import choose_separation, find_reused_subwords
 from nmt_cli.corpus.steps.tagging import label_registers, refuse_second_spellings, refuse_unpaired_tags, tag_inputs
 from nmt_cli.corpus.steps.workspace import Workspace, describe_preparation, open_workspace, refuse_unrepeatable
@@ -214,17 +214,12 @@ def check_corpus(
     monolingual = []
     for side, texts in more_text.items():
         alone = clean_monolingual(side, read(texts, journal=workspace.open_part(side)), texts, config)
-        monolingual.append(audit_text(alone, pairs, division.splits))
+        refuse_unpaired_tags(alone.pairs.tag_sets, pairs)
+        monolingual.append(drop_held_out(alone, pairs, division.splits))
     # 5. Decide about the subwords, which will be learned from train.
     notes += [*inputs.notes, *(note for texts in more_text.values() for note in texts.notes), *language_notes]
     config = choose_separation(pairs, division.splits.train, config, notes)
     return CheckedCorpus(pairs, inputs, sources, findings, division, languages, monolingual), config
-
-
-def audit_text(text: MonolingualSide, pairs: Pairs, splits: Splits) -> MonolingualSide:
-    """Returns a text without what is held out. Raises DataError for tags that no pair has."""
-    refuse_unpaired_tags(text.pairs.tag_sets, pairs)
-    return drop_held_out(text, pairs, splits)
 
 
 def write_corpus(

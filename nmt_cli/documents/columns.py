@@ -90,10 +90,6 @@ class AddedColumn(NamedTuple):
     format: Callable[[Translation], str]
     is_number: bool = False
 
-    def as_text(self) -> AddedColumn:
-        """Returns the column as its heading is written."""
-        return self._replace(is_number=False)
-
 
 def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[AddedColumn]:
     """Returns the columns to add: the translations, unless they fill a column, their failed checks, their confidence.

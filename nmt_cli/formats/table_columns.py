@@ -111,7 +111,7 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
         columns, note = find_columns(options, first if is_header else None, where), ""
     elif pair is not None and options.source_column is None and options.target_column is None:
         columns, note = pair, ""
-    elif width > 2 and count_codes(languages) >= 2 and are_texts(body, width, others.values()):
+    elif width > 2 and sum(map(is_language_code, languages)) >= 2 and are_texts(body, width, others.values()):
         columns, note = find_columns(options, None, where), ""
     else:
         columns, note = choose_columns(body, width, options, where, first if is_header else None, others)
@@ -195,10 +195,6 @@ def make_code_pair(codes: Sequence[str | None]) -> tuple[str, str] | None:
     source, target = codes[0], codes[1]
     is_mixed = len(find_code(source)) == len(find_code(target)) and len(source) != len(target)
     return (find_code(source), find_code(target)) if is_mixed and not has_region(source + target) else (source, target)
-
-
-def count_codes(languages: Sequence[str]) -> int:
-    return sum(map(is_language_code, languages))
 
 
 def count_filled(cells: Sequence[str]) -> int:
@@ -321,7 +317,7 @@ def refuse_columns(
 ) -> None:
     """Raises a DataError that shows the first row with its column numbers, and the options to type."""
     row = [*(header or body[0])][:SHOWN]
-    shown = "  ".join(f"{number}: {shorten_cell(cell)}" for number, cell in enumerate(row, start=1))
+    shown = "  ".join(f"{number}: {shorten_text(' '.join(cell.split()), CELL)!r}" for number, cell in enumerate(row, 1))
     more = " ..." if len(kinds) > SHOWN else ""
     count = {0: "no column holds", 1: "only one column holds"}.get(len(texts), f"{len(texts)} columns hold")
     guess = [*texts, *(column for column in range(len(kinds)) if column not in texts)][:2]
@@ -330,8 +326,3 @@ def refuse_columns(
         hint="say which two are the pairs, for instance "
         f"--source-column {min(guess) + 1} --target-column {max(guess) + 1}",
     )
-
-
-def shorten_cell(cell: str) -> str:
-    text = " ".join(cell.split())
-    return repr(shorten_text(text, CELL))

@@ -104,12 +104,8 @@ class SegmentParser:
         key = f"{self.document} {self.number}"
         if parts is not None and key not in self.keys:
             self.keys.add(key)
-            yield KeyedText(self.line, key, clean_segment("".join(parts)))
-
-
-def clean_segment(text: str) -> str:
-    """Returns the text of a segment on one line, without inner tags and with entities decoded."""
-    return " ".join(html.unescape(MARKUP.sub("", text)).split())
+            text = html.unescape(MARKUP.sub("", "".join(parts)))
+            yield KeyedText(self.line, key, " ".join(text.split()))
 
 
 # WMT test sets in XML (from 2021 on): documents with a source and references by several translators.

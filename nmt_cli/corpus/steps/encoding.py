@@ -107,12 +107,6 @@ def read_written(path: Path) -> Iterator[tuple[str, str]]:
             yield source, target
 
 
-def parse_written(part: LinePart) -> list[tuple[str, str]]:
-    """Returns the pairs of a part of such a file. Raises MissingPartError."""
-    rows = (line.rstrip("\n").split("\t") for _, line in part.read_lines())
-    return [(source, target) for source, target in rows]
-
-
 class SplitBlock(NamedTuple):
     """N neighbouring pairs of a written split, which whoever encodes them reads from there."""
 
@@ -154,7 +148,11 @@ class Encoding:
 
     def encode_block(self, block: SplitBlock) -> EncodedBlock:
         """Encodes the pairs of a block, with placeholders for protected spans shared by both sides."""
-        limit, pairs = self.config.max_source_length, [*map(join_pair, block.contexts, parse_written(block.part))]
+        limit = self.config.max_source_length
+        rows = (line.rstrip("\n").split("\t") for _, line in block.part.read_lines())
+        pairs = [
+            join_pair(before, (source, target)) for before, (source, target) in zip(block.contexts, rows, strict=False)
+        ]
         masked, is_truncated = mask_pairs(pairs, self.config), np.zeros(len(pairs), np.bool_)
         before = [None if pair is None or pair.is_joined else mask_pair(*pair[:2]) for pair in block.contexts]
         ids: dict[Side, Ragged] = {}

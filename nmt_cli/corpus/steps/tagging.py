@@ -48,9 +48,9 @@ def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareOptions) -> list[Cor
             continue
         open_files = [n for n, file in enumerate(inputs) if len(languages) == len(inputs) or not has_kind(file, kind)]
         if len(languages) != len(open_files):
-            count = format_count(len(languages), "language")
+            named, files = format_count(len(languages), "language"), format_count(len(open_files), "file")
             raise OptionError(
-                f"{option} names {count}, and there {describe_files(len(open_files))}",
+                f"{option} names {named}, and there {'is' if len(open_files) == 1 else 'are'} {files}",
                 hint="name one language, or one for each file, in their order",
             )
         for number, language in zip(open_files, languages, strict=True):
@@ -72,10 +72,6 @@ def refuse_second_spellings(tag_sets: Iterable[TagSet]) -> None:
 
 def has_kind(file: CorpusFile, kind: TagPurpose) -> bool:
     return any(tag.kind is kind for tag in file.tags)
-
-
-def describe_files(count: int) -> str:
-    return f"{'is' if count == 1 else 'are'} {format_count(count, 'file')}"
 
 
 def turn_tags(tags: TagSet, config: PrepareOptions) -> TagSet:

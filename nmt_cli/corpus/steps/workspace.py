@@ -114,7 +114,8 @@ def open_workspace(directory: Path, identity: JobIdentity, *, resume: bool) -> I
         if resume:
             refuse_other_preparation(folder, identity, directory)
         else:
-            remove_parts(folder)
+            for path in folder.iterdir():  # what an interrupted run has left
+                shutil.rmtree(path, ignore_errors=True)
         workspace = Workspace(folder, identity)
         keeps = False
         try:
@@ -161,12 +162,6 @@ def refuse_other_preparation(folder: Path, identity: JobIdentity, directory: Pat
                 f"{directory}/ was begun with {DIFFERENCES[different[0]]}",
                 hint="go on as it was begun, or start over without --resume",
             )
-
-
-def remove_parts(folder: Path) -> None:
-    """Removes what an interrupted run has left."""
-    for path in folder.iterdir():
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def read_journal(path: Path) -> dict[str, Any]:

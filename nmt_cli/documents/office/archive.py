@@ -24,6 +24,7 @@ from nmt_cli.documents.xml import (
     decode_xml,
     escape_attribute,
     escape_xml,
+    map_attributes,
     read_attributes,
     read_node,
     strip_prefix,
@@ -198,6 +199,11 @@ class ArchiveDocument(Document):
         data = self.rewritten.get(name)
         lines = [self.read_bytes(name) if data is None else data]
         return self.source._replace(lines=lines, name=f"{self.source.name}, {name}", reads_back=data is not None)
+
+    def read_tags(self, name: str, element: str) -> list[dict[str, str]]:
+        """Returns the attributes of the elements of a name in a part, in order."""
+        tags = re.findall(rf"<(?:\w+:)?{element}\s[^<>]*>", self.read_bytes(name).decode("utf-8", "replace"))
+        return [map_attributes(tag) for tag in tags]
 
     def has_part(self, name: str) -> bool:
         return name in self.archive.NameToInfo

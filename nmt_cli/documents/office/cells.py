@@ -143,7 +143,7 @@ class Sheet(ABC):
                 yield self.keep(self.widen(part))
             elif part.is_header:
                 style = "" if part.cell is None else part.cell.style
-                headings = [(added.as_text(), added.name) for added in self.added]
+                headings = [(added._replace(is_number=False), added.name) for added in self.added]
                 yield self.keep(self.write_row(parse_node(part.raw), headings, style, self.width))
             elif part.cell is None or not part.cell.is_text or not part.cell.text.strip() or self.is_filled(part):
                 yield self.keep(part.raw)

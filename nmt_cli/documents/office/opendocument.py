@@ -11,7 +11,7 @@ from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.documents.html import HtmlDocument
 from nmt_cli.documents.marks import InlineItem, make_text
 from nmt_cli.documents.office.archive import ArchiveDocument, ParagraphReader, make_point
-from nmt_cli.documents.xml import XmlNode, decode_xml, make_text_item, map_attributes
+from nmt_cli.documents.xml import XmlNode, decode_xml, make_text_item
 from nmt_cli.formats.archives import refuse_part
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 from nmt_cli.text.aligned import Edit
@@ -82,10 +82,7 @@ class OpenDocument(ArchiveDocument):
 # Pages are read as HTML. Styles, pictures, fonts and scripts are kept; a book with encrypted text is refused.
 
 
-ITEM = re.compile(r"<(?:\w+:)?item\s[^<>]*>")
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
-ROOT_FILE = re.compile(r"<(?:\w+:)?rootfile\s[^<>]*>")
-CIPHER = re.compile(r"<(?:\w+:)?CipherReference\s[^<>]*>")
 DUBLIN_CORE_LANGUAGE = re.compile(r"(<dc:language\b[^<>]*>)([^<]*)(?=</dc:language>)")
 PAGE, CONTENTS = "application/xhtml+xml", "application/x-dtbncx+xml"
 
@@ -114,13 +111,11 @@ class EpubDocument(ArchiveDocument):
     def check_format(self) -> None:
         if not self.has_part(CONTAINER):
             refuse_part(self.source.name, f"it is not EPUB: it has no {CONTAINER}", "check the file's name")
-        root = ROOT_FILE.search(self.read_bytes(CONTAINER).decode("utf-8", "replace"))
-        self.package = map_attributes(root[0]).get("full-path", "") if root else ""
+        self.package = next((values.get("full-path", "") for values in self.read_tags(CONTAINER, "rootfile")), "")
         if not self.has_part(self.package):
             refuse_part(self.source.name, "its package document is missing", "check the file with an EPUB checker")
         folder = posixpath.dirname(self.package)
-        for item in ITEM.findall(self.read_bytes(self.package).decode("utf-8", "replace")):
-            values = map_attributes(item)
+        for values in self.read_tags(self.package, "item"):
             path = posixpath.normpath(posixpath.join(folder, unquote(values.get("href", ""))))
             self.types[path] = values.get("media-type", "")
         self.check_encryption()
@@ -129,8 +124,8 @@ class EpubDocument(ArchiveDocument):
         """Raises DataError if the text is encrypted; fonts may be."""
         if not self.has_part(ENCRYPTION):
             return
-        for reference in CIPHER.findall(self.read_bytes(ENCRYPTION).decode("utf-8", "replace")):
-            if self.types.get(unquote(map_attributes(reference).get("uri", ""))) in (PAGE, CONTENTS):
+        for values in self.read_tags(ENCRYPTION, "CipherReference"):
+            if self.types.get(unquote(values.get("uri", ""))) in (PAGE, CONTENTS):
                 refuse_part(self.source.name, "its text is encrypted (DRM)", "use a copy without it")
 
     def has_text(self, name: str) -> bool:

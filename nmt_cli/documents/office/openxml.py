@@ -6,14 +6,13 @@ notes; charts and diagrams. Keeps comments, properties, styles, layouts and macr
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterator, Sequence
 
 from nmt_cli.documents.document import DocumentSource, TranslationUnit
 from nmt_cli.documents.marks import InlineItem, Wrapper, make_text
 from nmt_cli.documents.office.archive import ArchiveDocument, ParagraphReader, make_point
 from nmt_cli.documents.paragraph import InlineOutput
-from nmt_cli.documents.xml import XmlNode, escape_xml, make_text_item, map_attributes
+from nmt_cli.documents.xml import XmlNode, escape_xml, make_text_item
 from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.xml import MarkupToken
 from nmt_cli.text.aligned import Edit
@@ -199,7 +198,6 @@ def flatten(items: Sequence[InlineItem]) -> str:
 
 
 CONTENT_TYPES = "[Content_Types].xml"
-OVERRIDE = re.compile(r"<(?:\w+:)?Override\s[^<>]*>")
 SHARED_PARTS = ("drawingml.chart+xml", "drawingml.diagramData+xml", "ms-office.drawingml.diagramDrawing+xml")
 
 
@@ -214,9 +212,7 @@ class OpenXmlDocument(ArchiveDocument):
     def check_format(self) -> None:
         if not self.has_part(CONTENT_TYPES):
             refuse_part(self.source.name, f"it is not {self.kind}: it has no {CONTENT_TYPES}", "check the file's name")
-        text = self.read_bytes(CONTENT_TYPES).decode("utf-8", "replace")
-        for override in OVERRIDE.findall(text):
-            values = map_attributes(override)
+        for values in self.read_tags(CONTENT_TYPES, "Override"):
             self.types[html.unescape(values.get("partname", "")).lstrip("/")] = values.get("contenttype", "")
         if not any(self.main in kind for kind in self.types.values()):
             refuse_part(self.source.name, f"it is not {self.kind}", "name its format with --format")

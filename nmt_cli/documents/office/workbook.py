@@ -24,7 +24,6 @@ from nmt_cli.documents.xml import (
     XmlNode,
     escape_xml,
     find_attribute,
-    map_attributes,
     parse_node,
     read_attribute,
     set_attribute,
@@ -33,7 +32,6 @@ from nmt_cli.formats.sheets import Workbook, number_column, read_number
 from nmt_cli.text.words import has_letters
 
 STRINGS_PART, SHEET_PART, TABLE_PART = "sharedStrings+xml", "worksheet+xml", "table+xml"  # how content types end
-TABLE_COLUMN = re.compile(r"<(?:\w+:)?tableColumn\s[^<>]*>")
 EXTENT = re.compile(r"(<(?:\w+:)?dimension\s[^<>]*?\bref=[\"'](?:[A-Z]{1,3}\d+:)?)[A-Z]{1,3}(?=\d+[\"'])")
 COLUMNS = re.compile(r"(<(?:\w+:)?cols>.*?)(</(?:\w+:)?cols>)", re.DOTALL)
 COLUMN = re.compile(r"<(?:\w+:)?col\s[^<>]*>")
@@ -96,8 +94,8 @@ class XlsxDocument(OpenXmlDocument):
     @cached_property
     def headings(self) -> frozenset[str]:
         """The names of the columns of tables, which must equal the texts of their cells."""
-        tables = (self.read_text(name) for name, kind in self.types.items() if kind.endswith(TABLE_PART))
-        return frozenset(map_attributes(tag).get("name", "") for text in tables for tag in TABLE_COLUMN.findall(text))
+        names = [name for name, kind in self.types.items() if kind.endswith(TABLE_PART) and self.has_part(name)]
+        return frozenset(values.get("name", "") for name in names for values in self.read_tags(name, "tableColumn"))
 
     @cached_property
     def book(self) -> Workbook:
@@ -111,9 +109,6 @@ class XlsxDocument(OpenXmlDocument):
 
     def open_sheet(self, name: str) -> WorkbookSheet:
         return WorkbookSheet(self.open_part(name), self.book)
-
-    def read_text(self, name: str) -> str:
-        return self.read_bytes(name).decode("utf-8", "replace") if self.has_part(name) else ""
 
 
 class WorkbookSheet(Sheet):
