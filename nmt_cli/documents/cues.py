@@ -1,5 +1,12 @@
 """Subtitles and lyrics: the text of each cue is translated, the rest is kept byte for byte.
 
+    7                                       7
+    00:00:01,000 --> 00:00:02,000           00:00:01,000 --> 00:00:02,000
+    - Where is                              - WHERE IS
+    she?                                    SHE?
+    - Here.                                 - HERE.
+
+The texts are "Where is she?" and "Here.": a dash begins a turn, a line break does not.
 A sentence over two cues is translated as one, and its translation is cut where the source was, by alignment.
 """
 

@@ -1,4 +1,10 @@
-"""Formats of translators: XLIFF 1.2 and 2, SDLXLIFF, TMX. A target is written for each source, nothing else changes."""
+"""Formats of translators: XLIFF 1.2 and 2, SDLXLIFF, TMX. A target is written for each source, nothing else changes.
+
+    <source>Save <g id="1">it</g></source>                      is the text "Save it", and is followed by
+    <target state="translated">SAVE <g id="1">IT</g></target>
+
+Which variant and which state a unit has is read as for pairs (`formats/exchange.py`).
+"""
 
 from __future__ import annotations
 

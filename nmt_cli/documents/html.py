@@ -1,5 +1,8 @@
 """HTML pages, rewritten in place: untranslated parts are kept byte for byte, even in invalid markup.
 
+    <p>Press <b>Save</b>.</p><script>a</script>       one text, "Press Save."
+    <p>Drück <b>Sichern</b>.</p><script>a</script>    the mark is where its word is
+
 The page is scanned, not parsed. Text between two tags other than inline marks is a paragraph, with its inline marks; so
 are texts in attributes, such as titles and alternative texts. Scripts, styles, code, preformatted text and elements
 marked as untranslatable are kept. `lang` and `dir` of the page become the target's."""

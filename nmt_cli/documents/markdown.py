@@ -1,4 +1,10 @@
-"""Markdown, parsed by markdown-it-py: prose is translated, code, links and layout are kept byte for byte."""
+"""Markdown, parsed by markdown-it-py: prose is translated, code, links and layout are kept byte for byte.
+
+    Press **Save** and `x`.          the text "Press Save and {1}."; the code is a placeholder
+    Drück **Sichern** und `x`.       with the marks at the aligned words
+
+All else, and the layout of what is translated, stays as it is spelled.
+"""
 
 from __future__ import annotations
 

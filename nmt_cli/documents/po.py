@@ -1,5 +1,12 @@
 """Gettext catalogues: `msgid` is translated into `msgstr`; nothing else changes.
 
+    #, fuzzy                    kept: a person has to decide
+    msgid "one"
+    msgstr "eins"
+
+    msgid "Open %s"             translated; without its "%s", the translation would be marked fuzzy
+    msgstr ""
+
 Existing translations are kept unless `retranslate` is set. The header, comments, contexts and obsolete entries are
 always kept. The first plural form is translated from `msgid`, the others from `msgid_plural`. A message that a person
 must review is marked fuzzy, so that gettext ignores it."""

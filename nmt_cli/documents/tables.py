@@ -1,4 +1,11 @@
-"""CSV, TSV and JSON Lines: the translation becomes the last field of each row, or fills an empty one."""
+"""CSV, TSV and JSON Lines: the translation becomes the last field of each row, or fills an empty one.
+
+    id;text                     id;text;text_de                 --column text
+    1;"a; b"                    1;"a; b";"A; B"                 quoted, since it has the delimiter
+    {"text": "a"}               {"text": "a", "text_de": "A"}
+
+Rows and their quotes are read by `formats/tables.py`, as for pairs.
+"""
 
 from __future__ import annotations
 

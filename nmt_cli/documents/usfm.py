@@ -1,4 +1,7 @@
-"""Bible text in USFM: verses, headings and footnotes are translated, every mark is kept byte for byte.
+r"""Bible text in USFM: verses, headings and footnotes are translated, every mark is kept byte for byte.
+
+    \v 1 In the \nd Lord\nd* we.      the text "In the Lord we."
+    \v 1 IN THE \nd LORD\nd* WE.      the mark is where its word is
 
 A verse is one text, whose lines of poetry are divided again; references in notes and cross-references are kept.
 """

@@ -1,4 +1,6 @@
-"""The bytes of a file or of standard input: counted, hashed, decompressed, converted to UTF-8 and split into lines.
+r"""The bytes of a file or of standard input: counted, hashed, decompressed, converted to UTF-8 and split into lines.
+
+    train.tsv.gz, in UTF-16     unpacked and converted: (1, "Hello.\tHallo.\n"), (2, "Yes.\tJa.\n"), ...
 
 Holds a bounded part of any input in memory. Knows no formats of pairs."""
 

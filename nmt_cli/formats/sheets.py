@@ -177,7 +177,7 @@ class Workbook(Book):
     def read_value(self, cell: Element, style: str) -> tuple[str, bool]:
         """Returns the text of a cell, and whether a person has written it."""
         kind, value = cell.get("t", "n"), cell.findtext("v", "")
-        if kind == "s":
+        if kind == "s":  # most cells: programs spell each text once, in a part of its own
             number = read_number(value.strip(), otherwise=len(self.strings))
             if number >= len(self.strings):
                 self.lacks_texts = True
@@ -193,6 +193,7 @@ class Workbook(Book):
     def format_value(self, value: str, style: str) -> str:
         """Returns a number as text; as a date if its style shows one that the calendar has."""
         kind = self.styles.get(style)
+        # A number with the format of a date may be none: the calendar of Python ends with the year 9999.
         try:
             return format_time(float(value), kind, is_1904=self.is_1904) if kind else format_number(value)
         except (ValueError, OverflowError):
@@ -251,6 +252,7 @@ def format_time(days: float, kind: str, *, is_1904: bool) -> str:
     """Returns a number of days as a duration, a date, a time, or both. Raises OverflowError beyond the year 9999."""
     if kind == "duration":
         return str(timedelta(milliseconds=round(days * DAY)))
+    # Up to then, days are counted from 1899-12-31; from 1900-03-01 on, because of that day, from the day before.
     if not is_1904 and 1 <= days < LEAP_DAY:
         days += 1
     moment = datetime(1904, 1, 1) if is_1904 else datetime(1899, 12, 30)
@@ -369,6 +371,7 @@ class SpreadsheetReader(TableReader):
             self.add_note(f"the sheet {name!r} was read; {format_count(others, 'other was', 'others were')} not")
         if book.lacks_texts:
             raise DataError(f"{self.file.name} is damaged: texts of it are missing", hint="open it, and save it again")
+        # All rows have the width of the widest, so that none is refused for the blanks at its end.
         width, line = max((len(texts) for _, texts in table), default=0), 0
         for number, texts in table:
             yield from ((blank, [""] * width) for blank in range(line + 1, number))
@@ -396,6 +399,7 @@ class SpreadsheetReader(TableReader):
         """
         table, width, height, has_text = [], 0, 0, False
         for number, cells in rows:
+            # Formats and formulas without a result often reach far beyond the texts.
             cells = [cell for cell in cells if cell.text]
             if cells:
                 width, height = max(width, 1 + max(map(GET_COLUMN, cells))), max(height, number)

@@ -1,5 +1,11 @@
 """Finds the header of a table, and the two columns that hold the texts of pairs, by their content.
 
+    id      English        licence     German              columns 2 and 4: the header names two languages
+    7       He came.       CC-BY       Er kam.
+
+    7       He came.       CC-BY       Er kam.             columns 2 and 4, from five rows on: the others are
+    8       She left.      CC-BY       Sie ging.           numbers and attributions
+
 A column holds no text if most of its cells are numbers, identifiers, addresses, dates or attributions, or if all are
 equal. Knows no file format.
 """

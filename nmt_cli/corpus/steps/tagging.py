@@ -48,9 +48,9 @@ def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareOptions) -> list[Cor
             continue
         open_files = [n for n, file in enumerate(inputs) if len(languages) == len(inputs) or not has_kind(file, kind)]
         if len(languages) != len(open_files):
-            named, files = format_count(len(languages), "language"), format_count(len(open_files), "file")
+            count, files = format_count(len(languages), "language"), format_count(len(open_files), "file")
             raise OptionError(
-                f"{option} names {named}, and there {'is' if len(open_files) == 1 else 'are'} {files}",
+                f"{option} names {count}, and there {'is' if len(open_files) == 1 else 'are'} {files}",
                 hint="name one language, or one for each file, in their order",
             )
         for number, language in zip(open_files, languages, strict=True):

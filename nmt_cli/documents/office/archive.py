@@ -1,5 +1,8 @@
 """The engine of all documents that are zip archives of XML: parts with text are rewritten, all others copied.
 
+    report.docx     [Content_Types].xml    copied          word/document.xml    rewritten, then packed and released
+                    word/media/a.png       copied          word/header1.xml     rewritten
+
 The archive is written part by part as its texts are translated, so that memory holds only the input and one part.
 Unsafe archives are refused before anything is read: encrypted parts, paths that lead out of the archive, decompression
 bombs, and XML with its own entities. Nothing in an archive is executed, and nothing outside it is read."""

@@ -1,4 +1,12 @@
-"""Shared by spreadsheets: one column translated into further columns of the first sheet that has it, row by row."""
+"""Shared by spreadsheets: one column translated into further columns of the first sheet that has it, row by row.
+
+    | id | English  |          | id | English  | English_de |        --column English
+    | 7  | good day |          | 7  | good day | GOOD DAY   |        with the format of the cell to its left
+    | 8  | =A2      |          | 8  | =A2      |            |        a formula is no text
+
+Rows are read by `formats/sheets.py`, as for pairs. Of each, only its spelling and the two cells that matter are kept:
+a tree is made of a row again when it is written. Everything outside of rows stays as it is spelled.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Office Open XML: word processing (docx) and presentations (pptx).
 
+    <w:p><w:r><w:t>Press </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>Save</w:t></w:r></w:p>      text "Press Save"
+    <w:p><w:r><w:t>PRESS </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>SAVE</w:t></w:r></w:p>      each word in its run
+
 Translates the main text with its tables and text boxes, headers, footers, footnotes and endnotes; slides with their
 notes; charts and diagrams. Keeps comments, properties, styles, layouts and macros."""
 

@@ -1,7 +1,11 @@
 """Excel workbooks (xlsx): the texts of all cells in place, or one column into further ones.
 
-Numbers, dates, formulas, formats and widths are kept, and the headings of tables, which formulas refer to. Text boxes
-and charts are translated as in other documents of Office.
+    <c r="B2" s="2" t="s"><v>2</v></c>                 the shared string 2, "good day"
+    <c r="D2" s="2" t="inlineStr"><is><t xml:space="preserve">GOOD DAY</t></is></c>     the cell that --column adds
+
+Without --column, the shared strings themselves are translated, each once for all its cells. Numbers, dates, formulas,
+formats and widths are kept, and the headings of tables, which formulas refer to. Text boxes and charts are translated
+as in other documents of Office.
 """
 
 from __future__ import annotations

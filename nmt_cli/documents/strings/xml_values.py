@@ -1,4 +1,9 @@
-"""Strings in elements of XML files: Android, .NET resources, drawings (SVG)."""
+"""Strings in elements of XML files: Android, .NET resources, drawings (SVG).
+
+    <data name="a"><value>Save file</value></data>      the text "Save file"; its name is a key
+
+Each format says which elements are strings, and how these are spelled.
+"""
 
 from __future__ import annotations
 
