@@ -103,6 +103,32 @@ def test_killed_at_several_moments_a_folder_is_written_as_if_never_killed(interr
     assert sorted(path.name for path in (interrupted / "out").rglob("*")) == ["a.txt", "b.docx", "sub"]  # no journal
 
 
+def refuse(interrupted: Path, *arguments: str) -> str:
+    """Runs a command that is refused with status 73, and returns its error."""
+    _, said = (process := start(interrupted, *arguments)).communicate(timeout=120)
+    assert process.returncode == 73, said
+    return " ".join(said.split())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_file_that_a_person_has_edited_is_not_replaced_by_going_on(interrupted: Path) -> None:
+    (interrupted / "in/sub/b.docx").rename(interrupted / "in/b.docx")
+    arguments = ["in", "-o", "out"]
+    kill_after(interrupted, LINES // BLOCK + 3, 0.01, arguments)
+    written = interrupted / "out/a.txt"
+    assert "it was interrupted; go on with: nmt translate in --output out --resume" in refuse(interrupted, *arguments)
+    edited = written.stat().st_mtime + 100
+    written.write_text("corrected by hand\n")
+    os.utime(written, (edited, edited))
+    said = refuse(interrupted, *arguments, "--resume")
+    assert "out/a.txt has changed since the interruption" in said and "move it away" in said
+    assert written.read_text() == "corrected by hand\n"
+    written.unlink()
+    finish(interrupted, *arguments, "--resume")
+    assert "replace it with --force" in refuse(interrupted, *arguments, "--resume")  # nothing is interrupted any more
+    assert written.read_text() != "corrected by hand\n"
+
+
 def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrupted: Path) -> None:
     arguments = ["in/a.txt", "-o", "out.txt", "--beam-size", "2"]
     kill_after(interrupted, 3, 0.01, arguments)

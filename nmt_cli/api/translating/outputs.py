@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 ROWS_SHOWN = 20  # of files and chapters
+MOST_FAILED = 3  # files that are named in the error
 NOWHERE = Location("")
 
 
@@ -182,14 +183,16 @@ class FileSummaries:
 
     def require_complete(self) -> None:
         """Raises DataError if a file could not be translated."""
-        failed = [part for part in self.files if part.error is not None]
-        if not failed or failed[0].error is None:
+        failed = [(part.name, part.error) for part in self.files if part.error is not None]
+        if not failed:
             return
+        problems = [error.message if name in error.message else f"{name}: {error.message}" for name, error in failed]
+        more = f"; and {len(failed) - MOST_FAILED:,} more" if len(failed) > MOST_FAILED else ""
+        hints = {error.hint for _, error in failed if error.hint}
+        hint = f"all others are; {hints.pop()}" if len(hints) == 1 else "all others are"
         total = format_count(len(self.files), "file")
-        more = " ..." if len(failed) > 1 else ""
         raise DataError(
-            f"{len(failed):,} of {total} not translated: {failed[0].error.message}{more}",
-            hint=f"all others are; {failed[0].error.hint}" if failed[0].error.hint else "all others are",
+            f"{len(failed):,} of {total} not translated: {'; '.join(problems[:MOST_FAILED])}{more}", hint=hint
         )
 
 
@@ -213,13 +216,12 @@ def is_for_several(output: str | None) -> bool:
 
 
 def name_outputs(
-    output: str | None, paths: Sequence[Path], language: str, *, force: bool, relatives: Sequence[Path] = ()
+    output: str | None, paths: Sequence[Path], language: str, relatives: Sequence[Path] = ()
 ) -> list[Path]:
     """Returns the files to write: empty for standard output, one for all inputs, or one for each.
 
     `relatives` are the names of the inputs below a directory, by default their own. Raises OptionError for an output
-    that is also an input, or for two equal outputs; OutputError for an existing file among several, unless `force` is
-    set.
+    that is also an input, or for two equal outputs.
     """
     if output is None or output == STREAM:
         return []
@@ -238,8 +240,6 @@ def name_outputs(
             raise OptionError(f"the output {target} is the input", hint="choose another name with -o")
         if targets.count(target) > 1:
             raise OptionError(f"two inputs would be written to {target}", hint="tell them apart in -o, or by folders")
-        if is_for_several(output) and target.exists() and not force:
-            raise OutputError(f"{target} already exists", hint="replace it with --force, or choose another -o")
     return targets
 
 
@@ -248,7 +248,9 @@ def name_output(output: str, path: Path, relative: Path, language: str) -> Path:
     if "{" not in output:
         return Path(output) / relative
     try:
-        name = output.format_map({"name": path.stem, "lang": language, "ext": path.suffix})
+        name = output.format_map(
+            {"name": path.stem, "lang": find_language_tag(language) or language, "ext": path.suffix}
+        )
     except (KeyError, ValueError, IndexError, AttributeError) as error:
         hint = f"it may have {FIELDS}: '{{name}}.{{lang}}{{ext}}'"
         raise OptionError(f"-o {output} is not a pattern of names", hint=hint) from error

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli import __version__
 from nmt_cli.api.translating.inputs import Console, InputFile
-from nmt_cli.api.translating.outputs import OutputFiles
+from nmt_cli.api.translating.outputs import OutputFiles, is_for_several
 from nmt_cli.api.translating.request import TranslateCommand, list_options
 from nmt_cli.errors import DataError, OptionError, OutputError
 from nmt_cli.files import hash_file, hold_file
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 JOURNAL = ".{name}.journal"
 OF_FOLDER = "nmt"  # stands for the name in that of a folder's journal
+CLOSE = 1.0  # seconds from the last block of a journal to the last file that it completes
 FREE = frozenset({"report", "strict"})  # settings that change no translation
 
 
@@ -60,6 +61,23 @@ class ResumableJob:
                 f"{command.output} was begun with {name_difference(begun or {}, self.journal.identity)}",
                 hint=f"go on as it was begun, or start over: {describe_command(command)} --force",
             )
+
+    def require_free(self) -> None:
+        """Raises OutputError for a file among several that the job would replace, and that it did not write itself.
+
+        An interrupted job has written those of its files that are older than its journal; a newer one has been edited.
+        """
+        is_whole = self.command.force or not is_for_several(self.command.output)
+        for target in [] if is_whole else filter(Path.exists, self.targets):
+            if self.path is None or self.journal is None or not self.is_begun:
+                hint = "replace it with --force, or choose another -o"
+                raise OutputError(f"{target} already exists", hint=hint)
+            if not self.resumes:
+                hint = f"it was interrupted; go on with: {describe_command(self.command)} --resume"
+                raise OutputError(f"{target} already exists", hint=hint)
+            if target.stat().st_mtime > self.path.stat().st_mtime + CLOSE:
+                hint = "move it away, or replace all files: --force in place of --resume"
+                raise OutputError(f"{target} has changed since the interruption", hint=hint)
 
     @property
     def greeting(self) -> str:

@@ -60,6 +60,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     outputs = name_files(command, inputs, card, console)
     require_abilities(command, card)
     resumable = ResumableJob(command, inputs, outputs)
+    resumable.require_free()
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
     writer = command.make_writer(is_prompt=is_prompt)
@@ -160,9 +161,7 @@ def name_files(
     """Returns the output files, with a place for each input if they are several. Raises OptionError, OutputError."""
     output = require_folder_for_output(command.files, command.output)
     paths, relatives = [file.path for file in inputs], [file.relative for file in inputs]
-    targets = name_outputs(
-        output, paths, card.target_language, force=command.force or command.resume, relatives=relatives
-    )
+    targets = name_outputs(output, paths, card.target_language, relatives)
     return OutputFiles(targets, console.output, is_apart=command.has_folder or len(targets) > 1)
 
 

@@ -16,7 +16,7 @@ import pytest
 from nmt_cli.api.translating.outputs import ROWS_SHOWN, FileSummaries, OutputFiles, name_outputs, require_name
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit, make_verbatim_unit
-from nmt_cli.errors import DataError, OptionError, OutputError
+from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats import BY_NAME, FORMATS, TEXT
 from nmt_cli.text.wrapping import protect_terminal
 from nmt_cli.translation.result import FailedCheck, Translation
@@ -122,35 +122,33 @@ def test_a_terminal_gets_no_binary_document() -> None:
 
 def test_a_name_is_one_file_and_a_directory_or_pattern_one_for_each(tmp_path: Path) -> None:
     paths = make_files(tmp_path, "a.md", "b/c.po")
-    assert name_outputs(None, paths, "de", force=False) == name_outputs("-", paths, "de", force=False) == []
-    assert name_outputs(f"{tmp_path}/x", paths, "de", force=False) == [tmp_path / "x"]
-    assert name_outputs(f"{tmp_path}/new/", paths, "de", force=False) == [tmp_path / "new/a.md", tmp_path / "new/c.po"]
+    assert name_outputs(None, paths, "de") == name_outputs("-", paths, "de") == []
+    assert name_outputs(f"{tmp_path}/x", paths, "de") == [tmp_path / "x"]
+    assert name_outputs(f"{tmp_path}/new/", paths, "de") == [tmp_path / "new/a.md", tmp_path / "new/c.po"]
     (tmp_path / "old").mkdir()
-    assert name_outputs(f"{tmp_path}/old", paths[:1], "de", force=False) == [tmp_path / "old/a.md"]
-    beside = name_outputs("{name}.{lang}{ext}", paths, "de", force=False)
+    assert name_outputs(f"{tmp_path}/old", paths[:1], "de") == [tmp_path / "old/a.md"]
+    beside = name_outputs("{name}.{lang}{ext}", paths, "de")
     assert beside == [tmp_path / "a.de.md", tmp_path / "b/c.de.po"]
-    elsewhere = name_outputs(f"{tmp_path}/{{lang}}/{{name}}{{ext}}", paths, "de", force=False)
+    assert name_outputs("{name}.{lang}{ext}", paths, "deu") == beside
+    elsewhere = name_outputs(f"{tmp_path}/{{lang}}/{{name}}{{ext}}", paths, "de")
     assert elsewhere == [tmp_path / "de/a.md", tmp_path / "de/c.po"]
 
 
-def test_nothing_is_overwritten_unasked_and_never_the_input(tmp_path: Path) -> None:
+def test_an_output_is_never_the_input_nor_that_of_two(tmp_path: Path) -> None:
     paths = make_files(tmp_path, "a.md", "b/a.md", "a.de.md")
-    with pytest.raises(OutputError, match="already exists") as caught:
-        name_outputs("{name}.{lang}{ext}", paths[:1], "de", force=False)
-    assert "--force" in caught.value.hint
-    assert name_outputs("{name}.{lang}{ext}", paths[:1], "de", force=True) == [paths[2]]
-    assert name_outputs(str(paths[2]), paths[:1], "de", force=False) == [paths[2]]
+    assert name_outputs("{name}.{lang}{ext}", paths[:1], "de") == [paths[2]]
+    assert name_outputs(str(paths[2]), paths[:1], "de") == [paths[2]]
     (tmp_path / "link").symlink_to(paths[0])
     for output in (str(paths[0]), f"{tmp_path}/", "{name}{ext}", f"{tmp_path}/link"):
         with pytest.raises(OptionError, match="is the input"):
-            name_outputs(output, paths[:1], "de", force=True)
+            name_outputs(output, paths[:1], "de")
     with pytest.raises(OptionError, match="two inputs would be written to"):
-        name_outputs(f"{tmp_path}/x/", paths[:2], "de", force=False)
+        name_outputs(f"{tmp_path}/x/", paths[:2], "de")
     for output in ("{nom}.x", "{name", "{name.x}"):
         with pytest.raises(OptionError, match="not a pattern"):
-            name_outputs(output, paths[:1], "de", force=False)
+            name_outputs(output, paths[:1], "de")
     with pytest.raises(OptionError, match="standard input has no name"):
-        name_outputs("x/", [], "de", force=False)
+        name_outputs("x/", [], "de")
 
 
 def open_lines(*files: Sequence[bytes | Exception]) -> list[Document]:
