@@ -38,7 +38,13 @@ EXPORTS = {  # name: its module, and its name there
     "Translation": ("nmt_cli.translation.result", "Translation"),
     "Hypothesis": ("nmt_cli.translation.result", "Hypothesis"),
     "Watcher": ("nmt_cli.training.watcher", "Watcher"),
-    "NmtError": ("nmt_cli.errors", "NmtError"),
+    **{
+        name: ("nmt_cli.errors", name)
+        for name in (
+            *("NmtError", "OptionError", "DataError", "DamagedError", "NotFoundError", "MissingExtraError"),
+            *("OutputError", "TrainingError", "CheckError"),
+        )
+    },
 }
 __all__ = [*EXPORTS, "__version__"]
 

@@ -10,14 +10,32 @@ from nmt_cli.api.train import train
 from nmt_cli.api.translator import LoadedTranslator as Translator
 from nmt_cli.api.translator import load, translate
 from nmt_cli.api.visualize import visualize
-from nmt_cli.errors import NmtError
+from nmt_cli.errors import (
+    CheckError,
+    DamagedError,
+    DataError,
+    MissingExtraError,
+    NmtError,
+    NotFoundError,
+    OptionError,
+    OutputError,
+    TrainingError,
+)
 from nmt_cli.training.watcher import Watcher
 from nmt_cli.translation.result import Hypothesis, Translation
 
 __all__ = [
+    "CheckError",
+    "DamagedError",
+    "DataError",
     "Hypothesis",
+    "MissingExtraError",
     "ModelInfo",
     "NmtError",
+    "NotFoundError",
+    "OptionError",
+    "OutputError",
+    "TrainingError",
     "Translation",
     "Translator",
     "Watcher",

@@ -176,6 +176,8 @@ class LoadedTranslator:
 
     def translate(self, texts: str | Iterable[str], **options: Unpack[SearchKeywords]) -> str | list[str]:
         """Returns the translation of a line, or a list for several lines, in order. A blank line stays blank."""
+        if "n_best" in options:  # which `translations` has, and no type checker lets through
+            raise OptionError("translate returns the best translation alone", hint="take translations(texts, n_best=3)")
         translations = [translation.text for translation in self.translations(texts, **options)]
         return translations[0] if isinstance(texts, str) else translations
 

@@ -91,6 +91,7 @@ class TranslationReport:
     first_error: str | None = None  # of nmt itself
     path: str | None = None  # of the report of all texts that failed
     max_length: int = 0  # of a translation, in tokens
+    has_memory: bool = False  # whether a translation memory was named
     bleu: float | None = None  # of the model on its development set
     languages: tuple[str, str] = ("", "")  # codes of the source and the target
     notes: Counter[str] = field(default_factory=Counter)  # what documents could not do as they should
@@ -164,8 +165,9 @@ class TranslationReport:
         if self.replacements:
             workers = format_count(self.replacements, "worker")
             yield Remark(f"{workers} died and had to be replaced; the lines in progress were translated again")
-        if self.origins.total() > self.origins["network"]:
-            yield Remark(f"  {self.describe_memory()}", is_warning=False)
+        if self.has_memory:
+            is_idle = self.origins.total() == self.origins["network"]
+            yield Remark(f"{'' if is_idle else '  '}{self.describe_memory()}", is_warning=is_idle)
         if self.repairs:
             repairs = self.repairs.most_common()
             kinds = ", ".join(f"{count_faults(fault, count)} ({remedy})" for (fault, remedy), count in repairs)
@@ -208,10 +210,11 @@ class TranslationReport:
             yield Remark(f"{text}, check them: {kinds}", text)
 
     def describe_memory(self) -> str:
-        """Returns the line about texts found in a translation memory."""
+        """Returns the line about texts found in a translation memory, also if it has none: it may be another's."""
         changed, partly = self.origins["memory_numbers"], self.origins["memory_part"]
         whole = self.origins["memory"] + changed
         text = f"{format_count(whole, self.source_cuts.thing)} of {self.texts:,} from the translation memory"
+        text += "" if whole or partly else f": are its pairs {' -> '.join(self.languages)}, in this order?"
         text += f", {changed:,} of them with other numbers" if changed else ""
         return text + (f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else "")
 

@@ -45,6 +45,7 @@ class ResumableJob:
         self.journal: BlockJournal | None = None
         self.resumes = False
         if self.path is None:
+            self.require_free()
             if command.resume:
                 raise OptionError(
                     "--resume needs files to read and to write", hint="name them: nmt translate FILE -o FILE --resume"
@@ -61,6 +62,7 @@ class ResumableJob:
                 f"{command.output} was begun with {name_difference(begun or {}, self.journal.identity)}",
                 hint=f"go on as it was begun, or start over: {describe_command(command)} --force",
             )
+        self.require_free()
 
     def require_free(self) -> None:
         """Raises OutputError for a file among several that the job would replace, and that it did not write itself.

@@ -60,7 +60,6 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     outputs = name_files(command, inputs, card, console)
     require_abilities(command, card)
     resumable = ResumableJob(command, inputs, outputs)
-    resumable.require_free()
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
     writer = command.make_writer(is_prompt=is_prompt)
@@ -237,6 +236,7 @@ def open_report(
         qa=qa,
         path=path,
         max_length=length,
+        has_memory=bool(command.memories.tm),
         bleu=card.development_bleu,
         languages=card.languages,
         files=files,

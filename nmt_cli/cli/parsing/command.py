@@ -87,6 +87,8 @@ class LightParameters:
 def process_value(parameter: Any, convert: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
     """Returns the value of a parameter, calling Typer's `convert` only if needed. Raises OptionError."""
     if isinstance(value, str):
+        if value.startswith("--") and any(value in other.opts for other in context.command.params):
+            raise OptionError(f"{parameter.opts[0]} needs a value", hint=refer_to_help(context))
         value = SYNONYMS.get(parameter.name, {}).get(value, value)
     converter = CONVERTERS.get(parameter.type_descriptor.annotation)
     if converter is not None and value:

@@ -168,6 +168,9 @@ def test_one_call_translates_by_a_model_that_stays_loaded() -> None:
     assert nmt.translate("Good night.", model="eng-deu", beam_size=1) == "Gute Nacht."
     assert nmt.translate(["Good night."], "eng-deu") == [nmt.load("eng-deu")("Good night.")]
     assert set(dir(nmt)) == set(nmt.__all__)
+    assert nmt.CheckError is CheckError
+    with pytest.raises(nmt.OptionError, match="the best translation alone"):
+        nmt.translate("Good night.", "eng-deu", n_best=3)  # type: ignore[call-arg, call-overload]
 
 
 def test_a_missing_file_leaves_no_target(tmp_path: Path) -> None:

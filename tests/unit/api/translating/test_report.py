@@ -142,6 +142,14 @@ def test_of_several_files_a_text_has_its_number_in_its_file() -> None:
     assert [(entry.where, entry.number) for entry in report.qa.entries] == [("a.txt", 2), ("a.txt", 3), ("b.txt", 2)]
 
 
+@pytest.mark.parametrize(("origin", "is_warning"), [("network", True), ("memory", False)])
+def test_a_memory_that_has_no_text_is_reported(origin: str, is_warning: bool) -> None:
+    report = TranslationReport(has_memory=True, languages=("eng", "deu"))
+    report.add(make_translation({"origin": origin}))
+    (remark,) = report.list_remarks()
+    assert (remark.is_warning, "eng -> deu, in this order?" in remark.text) == (is_warning, is_warning)
+
+
 @pytest.mark.parametrize(("bleu", "origin", "is_told"), [(4.9, "network", True), (5.0, "network", False)])
 def test_a_model_that_can_hardly_translate_says_so_first(bleu: float, origin: str, is_told: bool) -> None:
     report = TranslationReport(bleu=bleu)
