@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TABLES = tuple(format.name for format in FORMATS if format.texts == "rows")
 SHEETS = tuple(format.name for format in FORMATS if format.texts == "cells")  # a column is translated, or all texts
-UNMARKED = ("text", *TABLES, "po", "properties")  # no mark of theirs is placed by the words of a translation
+UNMARKED = ("text", "wrapped", *TABLES, "po", "properties")  # no mark of theirs is placed by the words of a translation
 CATALOGUES = ("po", "xliff", "ts", "xcstrings")  # have translations already
 UI = "ui"  # the domain of what programs show
 HOLDERS = {  # of options: the formats that have them
@@ -67,7 +67,7 @@ def open_document(
         utf8_document = document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
         utf8_document.domain = UI if texts in ("strings", "rows") else ""
         utf8_document.is_prose = texts == "prose"
-        if name in BY_NAME and name != TEXT.name:
+        if name in BY_NAME and name not in (TEXT.name, "wrapped"):
             from nmt_cli.documents.reading_back import watch_units  # which lines of text do not need
 
             utf8_document.guard = watch_units

@@ -5,6 +5,8 @@ Plain text is the simplest: each line is a unit with one text; blank lines stay 
 
 from __future__ import annotations
 
+import re
+import textwrap
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -233,3 +235,123 @@ class TextDocument(Document):
 
     def write_lines(self, translations: Sequence[Translation]) -> str:
         return "".join(map(self.format_line, translations))
+
+
+# Text whose paragraphs are wrapped at a width, as mail is: a paragraph is one text, and is wrapped again.
+#
+#     > Any use of it by other people is not      one text, "Any use of it by other people is not allowed.", whose
+#     > allowed.                                  translation gets the same marks and the same width
+#
+# Verses, lists and tables are not joined: a line goes on if it is full, or if the next one begins in lower case. Below
+# a signature (`-- `), each line stays by itself.
+
+
+LINE_MARKS = re.compile(r"(?P<marks>(?:>[ \t]?)*[ \t]*)(?P<item>(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+)?")
+LINE_OF_SENTENCE_END = re.compile(r"[.!?:\u2026][\"')\]\u201d\u2019]*$")
+END_WITHIN_LINE = re.compile(r"[.!?][\"')\u201d\u2019]* +[\"'(\u201c\u2018]*[A-Z\u00c0-\u00de\u0410-\u042f]")
+PROSE_START = re.compile(r"[\w\"'(\u201c\u2018\u00ab\u201e]")
+WRAP_WIDTHS = range(30, 121)  # in characters
+FULL_SHARE, LONG_SHARE = (
+    0.8,
+    0.6,
+)  # of the width: what a line with the first word of the next one fills; what a line that goes on has
+RUNNING_SHARE, JOINED_SHARE, INNER_SHARE = 0.4, 0.8, 0.08  # shares of the line ends of such a text
+SIGNATURE_LINE = "-- "
+
+
+def goes_on(line: str, following: str, width: int) -> bool:
+    """Whether a sentence goes on in the next line: in lower case, behind no mark that ends one."""
+    return following[:1].islower() and len(line) >= LONG_SHARE * width and LINE_OF_SENTENCE_END.search(line) is None
+
+
+def fills_line(line: str, following: str, width: int) -> bool:
+    """Whether the next line begins where it does because its first word found no room."""
+    room = len(line) + 1 + len(following.split(maxsplit=1)[0])
+    return len(line) >= LONG_SHARE * width and room > FULL_SHARE * width and PROSE_START.match(following) is not None
+
+
+def is_wrapped(text: str) -> bool:
+    """Whether the lines of a text are parts of paragraphs, rather than sentences, verses or items of a list."""
+    lines = re.split(r"(?m)^-- \r?$", text, maxsplit=1)[0].splitlines()
+    bare = [LINE_MARKS.sub("", line.rstrip(), count=1) for line in lines]
+    begins = [(match := LINE_MARKS.match(line)) is not None and match["item"] is not None for line in lines]
+    pairs = [
+        (line, following)
+        for line, following, is_item in zip(bare, bare[1:], begins[1:], strict=False)
+        if line and following and not is_item
+    ]
+    width = max((len(line) for pair in pairs for line in pair), default=0)
+    if len(pairs) < 2 or width not in WRAP_WIDTHS or "\t" in "".join(bare):
+        return False
+    running = sum(goes_on(*pair, width) for pair in pairs)
+    joined = sum(goes_on(*pair, width) or fills_line(*pair, width) for pair in pairs)
+    inner = sum(END_WITHIN_LINE.search(line) is not None for line in bare)
+    return (
+        running >= RUNNING_SHARE * len(pairs)
+        and joined >= JOINED_SHARE * len(pairs)
+        and inner >= max(1, INNER_SHARE * len(pairs))
+    )
+
+
+class WrappedDocument(Document):
+    def read_units(self) -> Iterator[TranslationUnit]:
+        lines = list(self.source.decode_lines(ends=True))
+        width = max(
+            (len(line.rstrip()) for line in lines if len(line.rstrip()) in WRAP_WIDTHS), default=WRAP_WIDTHS[-1]
+        )
+        group: list[str] = []
+        is_signed = False
+        for line in lines:
+            if group and (is_signed or not is_one_paragraph(group, line, width)):
+                yield self.make_unit(group, width)
+                group = []
+            is_signed |= line.rstrip("\r\n") == SIGNATURE_LINE
+            group.append(line)
+        if group:
+            yield self.make_unit(group, width)
+
+    def make_unit(self, lines: Sequence[str], width: int) -> TranslationUnit:
+        """Returns the unit of a paragraph; that of a translation like its source is spelled as the source."""
+        raw = "".join(lines)
+        first = LINE_MARKS.match(lines[0])
+        before = first[0] if first else ""
+        bare = [
+            line[len(before) :].strip() if number == 0 else LINE_MARKS.sub("", line, count=1).strip()
+            for number, line in enumerate(lines)
+        ]
+        text = " ".join(bare)
+        if not text or lines[0].rstrip("\r\n") == SIGNATURE_LINE:
+            return make_verbatim_unit(raw)
+        marks = first["marks"] if first else ""
+        behind = marks + " " * (len(before) - len(marks))
+        end = raw[len(raw.rstrip("\r\n")) :]
+        line_end = "\r\n" if "\r\n" in lines[0] else "\n"
+
+        def write_paragraph(translations: Sequence[Translation]) -> str:
+            written = flatten_breaks(translations[0].text)
+            if written == text:
+                return raw
+            parts = textwrap.wrap(
+                written,
+                width,
+                initial_indent=before,
+                subsequent_indent=behind,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            return line_end.join(parts) + end
+
+        return TranslationUnit((text,), write_paragraph)
+
+
+def is_one_paragraph(lines: Sequence[str], following: str, width: int) -> bool:
+    """Whether a line belongs to the paragraph of the lines before it."""
+    first, last, next_line = (LINE_MARKS.match(line) for line in (lines[0], lines[-1], following))
+    if first is None or last is None or next_line is None or next_line["item"]:
+        return False
+    text, more = lines[-1].rstrip()[last.end() :], following.rstrip()[next_line.end() :]
+    marks = last["marks"] + " " * len(last["item"] or "")
+    if not text or not more or next_line["marks"] not in (marks, last["marks"]):
+        return False
+    room = width - len(marks)
+    return goes_on(text, more, room) or fills_line(text, more, room)

@@ -59,6 +59,9 @@ FORMATS = (
     # Lines and tables.
     FileFormat("text", "plain text", (".txt",), {"translate": "document.TextDocument", "score": ""}, texts="pieces"),
     FileFormat(
+        *("wrapped", "text with wrapped lines", (), {"translate": "document.WrappedDocument"}),
+    ),  # a file of text that is recognised by its lines, and never a pipe
+    FileFormat(
         *("tsv", "tab-separated text", (".tsv", ".tab")),
         {"pairs": "tables.TsvReader", "translate": "tables.TsvDocument", "score": ""},
         texts="rows",

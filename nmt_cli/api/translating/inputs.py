@@ -12,11 +12,11 @@ from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 from nmt_cli.api.translating.outputs import require_name
 from nmt_cli.documents import TABLES, UNMARKED, check_options, find_format, fit_options, open_document
 from nmt_cli.documents.config import DocumentOptions
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, is_wrapped
 from nmt_cli.errors import NotFoundError, OptionError
 from nmt_cli.files import require_file
-from nmt_cli.formats import TEXT, FileFormat, find_by_name, select_format
-from nmt_cli.formats.sniffing import HEAD, recognise_format
+from nmt_cli.formats import BY_NAME, TEXT, FileFormat, find_by_name, select_format
+from nmt_cli.formats.sniffing import HEAD, decode_head, recognise_format
 from nmt_cli.text.characters import FINAL_MARKS
 from nmt_cli.text.streams import FileLines
 from nmt_cli.text.wrapping import format_count
@@ -235,7 +235,7 @@ class DocumentOpener:
             return [self.open_standard_input(targets[0] if targets else None)]
         if is_apart:
             return [self.defer_file(file) for file in files]
-        documents = [self.open_as(*self.identify_file(file.path)) for file in files]
+        documents = [self.open_as(*self.identify_file(file.path, is_alone=len(files) == 1)) for file in files]
         forms = [document.format for document in documents if document.format is not TEXT]
         if forms and len(documents) > 1:
             raise OptionError(
@@ -253,7 +253,7 @@ class DocumentOpener:
         check_options(format.name, source)
         return DeferredDocument(source, format, self)
 
-    def identify_file(self, path: Path) -> tuple[FileFormat, DocumentSource]:
+    def identify_file(self, path: Path, *, is_alone: bool = True) -> tuple[FileFormat, DocumentSource]:
         """Returns a file's format by its content and name; the first bytes of a pipe are inspected without loss."""
         if path.is_file():
             head = read_head(path)
@@ -263,6 +263,9 @@ class DocumentOpener:
             head = stream.peek(HEAD)[:HEAD]
             source = self.template._replace(lines=stream, name=str(path))
         format = find_format(path, self.template.config.format, head)
+        is_open = format is TEXT and self.template.config.format is None and self.is_bare and is_alone
+        if is_open and path.is_file() and is_wrapped(decode_head(head) or ""):
+            format = BY_NAME["wrapped"]
         if self.template.config.format is None and format not in (find_by_name(path), TEXT):
             self.console.say(f"{path} is read as {format.title} ({format.name}), by its content")
         return format, source
