@@ -229,7 +229,11 @@ class CodeFinder:
         self.source = source
 
     def find_lone_code(self, text: str) -> Span | None:
-        """Returns the only word of a text if it is a few capitals, and no word that training had in small letters."""
+        """Returns the only word of a text if it is a few capitals, and no word that training had in small letters; or a
+        value of programs, as cells of tables are.
+        """
+        if text in ("true", "false"):
+            return make_code(text, 0, len(text))
         if len(text) > 2 * LONGEST_CODE or not text.isupper():
             return None
         word = strip_marks(text.strip())

@@ -35,7 +35,7 @@ from nmt_cli.text.words import WORDS_REMEMBERED, KnownWords, remember_by_word
 NAME_TOKEN = rf"[^\s—–…{COVERS}{EMOJI_COVER}]+"
 PART = rf"[^/{PAUSES}{LIVELY_MARKS}{re.escape(BRACKETS)}\"]+"  # of what stands between blanks
 ABBREVIATION = r"[^\W\d_]{1,5}\.(?=,|\s+[\da-zß-ÿ])"  # its full stop ends no sentence: Dec. 24
-ACRONYM = rf"(?<![^\W_])(?<![A-Z] )(?P<is_behind_number>(?<=[{COVERS}] ))?[A-Z]{{2,}}(?![^\W_]| [A-Z]{{2}})"
+ACRONYM = r"(?<![^\W_])(?<![A-Z] )[A-Z]{2,}(?![^\W_]| [A-Z]{2})"
 INITIALS = r"(?<![\w.])(?:[A-ZÄÖÜ]\. ?){1,4}$"  # before a name: J. R. R. Tolkien
 INITIALS_LENGTH = 12  # characters
 BETWEEN_NAMES = (" ", "/", " & ", "–")  # Söhne & Co, Mo–Fr
@@ -241,10 +241,9 @@ class NameFinder:
         """
         if self.source.unseen_share > NEW_WORDS_SELDOM:
             return True
-        if word in read_given_names() or self.target.has_word(word):  # Siegfried; Percent
-            return False
+        is_name = word in read_given_names() or self.target.has_word(word)  # Siegfried; Percent
         forms = make_forms(self.source.words, self.languages[0])
-        return any(map(forms.is_compound, split_compound(word.lower())))
+        return not is_name and any(map(forms.is_compound, split_compound(word.lower())))
 
     def is_rare_name(self, word: str) -> bool:
         """Whether a capitalised word is very rare and written identically in the target."""
@@ -278,12 +277,10 @@ NAMES = Kind(SpanKind.NAME, search=find_all_names)
 
 
 def find_acronyms(text: str, language: str) -> Iterator[Span]:
-    """Yields the acronyms of a text that are spelled like frequent words, unless a word beside is in capitals too; and
-    those behind a number, such as laws: `Art. 3 GG`.
-    """
+    """Yields the acronyms of a text that are spelled like frequent words, unless a word beside is in capitals too."""
     acronyms = find_rules(language).acronyms
-    for match in re.finditer(ACRONYM, text):
-        if match[0] in acronyms or (match["is_behind_number"] is not None and not text.isupper()):
+    for match in re.finditer(ACRONYM, text) if acronyms else ():
+        if match[0] in acronyms:
             yield Span(*match.span(), match[0], SpanKind.NAME)
 
 

@@ -142,7 +142,9 @@ COUNT = r"\d{1,2}(?:\s?[-–]\s?\d{1,2})?(?!\d|[.,:/–-]\d|\s?%)"  # all other 
 
 
 def find_number_words(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields numbers behind `No.`, and before abbreviated units of time; longer ones are spans already."""
+    """Yields numbers behind `No.`, with a law behind (`Art. 3 GG`), and before abbreviated units of time; longer ones
+    are spans already.
+    """
     written = list_number_words(context.languages)
     for match in compile_number_words(context.languages).finditer(text) if written else ():
         sign, unit = match["sign"], match["unit"]
@@ -182,7 +184,8 @@ def compile_number_words(languages: tuple[str, str]) -> re.Pattern[str]:
         for is_sign in (False, True)
     )
     return re.compile(
-        rf"(?<![^\W_])(?P<sign>{sign or '(?!)'})\s?(?:(?P<number>{COUNT})(?![^\W_])|(?=[{COVERS}]))"
+        rf"(?<![^\W_])(?P<sign>{sign or '(?!)'})\s?"
+        rf"(?:(?P<number>{COUNT}(?: [A-Z]{{2,6}}(?!-))?)(?![^\W_])|(?=[{COVERS}]))"
         rf"|(?:(?<![\w.,:/–-])(?P<count>{COUNT})|(?<=[{COVERS}]))\s?(?P<unit>{units or '(?!)'})(?![^\W_])"
         rf"(?:{INNER_STOP})?"
     )
@@ -285,13 +288,15 @@ class NumberNotation(NamedTuple):
     thousands: str | None  # of the source
     marks: NumberMarks
     target_language: str = ""
+    counted: str = ""  # pattern of what the source counts in millions: 2.5m people
 
     @classmethod
-    def from_profile(cls, profile: CorpusProfile | None, target_language: str = "") -> NumberNotation | None:
+    def from_profile(cls, profile: CorpusProfile | None, languages: tuple[str, str]) -> NumberNotation | None:
         """Returns the notation learned from a corpus; None if it shows nothing about numbers."""
         if profile is None or profile.source is None:
             return None
-        return cls(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks, target_language)
+        marks = profile.source.decimal_mark, profile.source.thousands_mark, profile.marks
+        return cls(*marks, languages[1], find_rules(languages[0]).counted)
 
     def convert(self, text: str, following: str = "") -> str:
         """Returns an amount or a number in the target's notation; unchanged if the corpus does not show it.
@@ -301,7 +306,9 @@ class NumberNotation(NamedTuple):
         time = convert_time(text, following) if self.target_language else None
         if time is not None and find_rules(self.target_language).hours == 24:
             return time
-        scale = re.search(SCALE, text) if not frozenset(CURRENCY_SIGNS).isdisjoint(text) else None
+        is_money = not frozenset(CURRENCY_SIGNS).isdisjoint(text)
+        is_scaled = is_money or re.match(rf"\s(?:{self.counted or '(?!)'})\b", following)
+        scale = re.search(SCALE, text) if is_scaled else None
         if scale is not None and (word := find_rules(self.target_language).scales.get(SCALE_SIGNS[scale[0]])):
             text = f"{text[: scale.start()]} {word}"
         return re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)

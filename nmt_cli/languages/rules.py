@@ -42,7 +42,8 @@ class LanguageRules(NamedTuple):
     plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
 
     number_signs: dict[str, str]  # what stands before a number that names something; the first of several is written
-    scales: dict[str, str]  # what is written behind an amount of money for k, m and bn
+    scales: dict[str, str]  # what is written behind an amount of money, or of what is counted, for k, m and bn
+    counted: str  # pattern of what may be counted in millions: 2.5m people
     time_units: dict[str, str]  # abbreviated units of time, by their English names; the first of several is written
 
     # 3. Dates.

@@ -86,11 +86,6 @@ class RewrittenText(NamedTuple):
         plan: CasePlan | None = self.find_memo(Case)
         return plan is not None and plan.kind == "upper"
 
-    @property
-    def was_quoted(self) -> bool:
-        """Whether quotes were removed."""
-        return self.find_memo(Quotes) is not None
-
     def find_memo(self, kind: type[Rewrite]) -> Any:
         """Returns what a rewrite of this kind keeps of its changes; None if it changed nothing."""
         return next((memo for rewrite, memo in self.memos if isinstance(rewrite, kind)), None)

@@ -90,7 +90,7 @@ class Translator:
     def set_languages(self, languages: tuple[str, str]) -> None:
         """Reads and writes these languages, whose rules apply to all that is not left to the network."""
         self.languages = languages
-        notation = NumberNotation.from_profile(self.profile, languages[1])
+        notation = NumberNotation.from_profile(self.profile, languages)
         self.reader: LineReader = self._make_reader(notation=notation, languages=languages)
         self.in_other_languages: dict[tuple[str, str], Translator] = {}  # a reader takes milliseconds to make
         for name in ("check_context", "stored_entries"):  # which follow from the reader

@@ -187,7 +187,6 @@ CHECKS = (
     ),
 )
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)
-INSPECTIONS = tuple(check for check in CHECKS if check.inspect is not None)
 CHECK_ROWS = {check.name: check for check in CHECKS}
 
 
@@ -212,7 +211,7 @@ def check_translation(translation: Translation, context: CheckContext, *, repair
         context = context._replace(placed=translation.placed)
         source = spell_out_choice(read_source_as_known(translation))
         failed += check_pair(source, spell_out_choice(translation.text), context)
-        inspected = (check.inspect(translation, context) for check in INSPECTIONS if check.inspect is not None)
+        inspected = (check.inspect(translation, context) for check in CHECKS if check.inspect is not None)
         failed += filter(None, inspected)
         failed += list_doubts(translation)
         if translation.is_recalled:  # a person chose its words

@@ -76,7 +76,8 @@ def assemble_text(
         while waiting and waiting[0][0] <= start:
             gap.append(items[waiting.popleft()[1]])
         text += join_items(left, gap, right)
-        text += "" if is_doubled_stop(left, gap, right) else right.text
+        is_doubled = right.text == FULL_STOP and not gap and ends_with_stop(left)
+        text += "" if is_doubled else right.text  # one stop serves an ordinal and the sentence
         words.append(len(text.split()) - len(right.text.split()))
     text += join_items(parts[-1][1] if parts else None, [items[number] for _, number in waiting], None)
     return RestoredText(text, (), tuple(part for _, part in parts), tuple(words))
@@ -101,12 +102,6 @@ def list_positions(placed: Sequence[PlacedMark]) -> Iterator[tuple[int, int]]:
         yield from list_positions(inside)
         if node.last > node.first:
             yield end, node.last
-
-
-def is_doubled_stop(left: Unit | None, items: Sequence[PlacedItem], right: Unit) -> bool:
-    """Whether a full stop follows a masked span's own, such as an ordinal's: one serves both."""
-    is_masked = left is not None and left.masked_span is not None and left.text.endswith(".")
-    return is_masked and not items and right.text == "."
 
 
 def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | None) -> str:

@@ -356,7 +356,7 @@ def mask_target(piece: Piece, text: str) -> MaskedSide | None:
 
     Equal spans are numbered as in the source, in order.
     """
-    if piece.rewritten is not None and piece.rewritten.was_quoted:
+    if piece.rewritten is not None and piece.rewritten.find_memo(Quotes) is not None:
         return None
     spans = piece.masked.spans
     if not spans:

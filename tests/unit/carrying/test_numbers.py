@@ -125,3 +125,12 @@ def test_english_ordinals_follow_their_number() -> None:
     numbers = ("1", "2", "3", "4", "11", "12", "13", "21", "102", "111", "113")
     marks = "st nd rd th th th th st nd th th".split()
     assert [write_ordinal_mark(number, find_rules("en")) for number in numbers] == marks
+
+
+def test_millions_of_what_is_counted_are_no_metres() -> None:
+    german = GERMAN._replace(target_language="deu", counted="goats")
+    assert [german.convert("2.5m", following) for following in (" goats", " of it", "")] == [
+        "2,5 Millionen",
+        "2,5m",
+        "2,5m",
+    ]
