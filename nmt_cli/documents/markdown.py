@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -21,6 +22,7 @@ from nmt_cli.documents.document import Document, TranslationUnit, import_library
 from nmt_cli.documents.marks import InlineItem, make_text
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.text.aligned import Edit
+from nmt_cli.text.words import has_letters
 
 # The lines of a translated Markdown passage: none begins a block, and links keep their form.
 #
@@ -450,6 +452,9 @@ PREAMBLE = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
 ESCAPED_IN_TEXT = re.compile(r"[\\`*\[\]]|(?<!\{\{)<|>(?!\}\})|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
 BARE_ADDRESS = re.compile(r"((?:https?://|www\.)[^\s<>]+)")
 ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other characters have a meaning only between words
+TITLES_KEPT = "titles and descriptions in front matter, and alternative texts of pictures, left as they are"
+TITLE = re.compile(r"(?m)^(?:title|description|summary|subtitle)[ \t]*[:=][ \t]*\S")
+FRONT_MATTER = re.compile(r"\s*(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 PARAGRAPHS_NOT_LOCATED = "paragraphs that were not translated: they could not be located in the file after parsing"
 
 
@@ -468,6 +473,8 @@ class MarkdownDocument(Document):
         preamble = re.match(PREAMBLE, whole)
         text = whole[preamble.end() :] if preamble else whole
         yield make_verbatim_unit(preamble[0] if preamble else "")
+        front = FRONT_MATTER.match(whole.removeprefix("\ufeff"))
+        self.notes += Counter({TITLES_KEPT: len(TITLE.findall(front[0])) if front else 0})
         position = 0
         for passage in self.find_passages(text):
             yield make_verbatim_unit(text[position : passage.start])
@@ -484,6 +491,8 @@ class MarkdownDocument(Document):
         for token, in_table in sorted(list_inline_tokens(text), key=lambda item: item[0].map[0]):
             positions = lines.locate_cell(token, cursor) if in_table else lines.locate_paragraph(token)
             escape = escape_cell if in_table else escape_markdown
+            pictures = sum(part.type == "image" and has_letters(part.content) for part in token.children)
+            self.notes += Counter({TITLES_KEPT: pictures})
             reader = InlineReader(token, text, positions or range(len(token.content) + 1))
             paragraph = Paragraph(reader.read_items(), escape, NEED_TEXT, "ui" if in_table else "")
             if positions and (paragraph.texts or in_table):  # the next cell is searched for behind this one
