@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -90,13 +91,39 @@ async def describe_interface(paths: Sequence[ServedPath], call: Call) -> Any:
     return {"openapi": "3.0.3", "info": {"title": TITLE, "version": __version__}, "paths": operations}
 
 
-def describe_operation(path: ServedPath) -> Any:
-    parameters = [
-        {"name": name, "in": "query", "required": name in path.required, "schema": {"type": "string"}}
-        for name in (*path.required, *path.optional)
-    ]
-    responses = {"200": {"description": "the answer"}, "400": {"description": "the request is not understood"}}
-    return {"summary": path.summary, "parameters": parameters, "responses": responses}
+STRING = {"type": "string"}
+STRINGS = {"oneOf": [STRING, {"type": "array", "items": STRING}]}
+SCHEMAS = {"q": STRINGS, "text": STRINGS, "file": {**STRING, "format": "binary"}}  # of what is not just a string
+FORM = "multipart/form-data"
+BODIES = ("application/json", "application/x-www-form-urlencoded", FORM)  # a file needs the last
+ANSWERS = {
+    "200": "the answer",
+    "400": "the request is not understood",
+    "403": "the key is missing or wrong",
+    "413": "the request is too large",
+    "429": "too many requests: wait as Retry-After says",
+}
+
+
+def describe_operation(path: ServedPath) -> dict[str, Any]:
+    """Returns a path in OpenAPI's form: the values of GET in its query, those of other methods in their body."""
+    in_path = re.findall(r"{(\w+)", path.shown or path.path)
+    values = {name: SCHEMAS.get(name, STRING) for name in (*path.required, *path.optional)}
+    places = dict.fromkeys(values if path.methods == GET else (), "query") | dict.fromkeys(in_path, "path")
+    operation: dict[str, Any] = {
+        "summary": path.summary,
+        "parameters": [
+            {"name": name, "in": place, "required": place == "path" or name in path.required, "schema": STRING}
+            for name, place in places.items()
+        ],
+        "responses": {status: {"description": text} for status, text in ANSWERS.items()},
+    }
+    if values and path.methods != GET:
+        schema: dict[str, Any] = {"type": "object", "properties": values}
+        schema |= {"required": list(path.required)} if path.required else {}  # which may not be empty
+        bodies = (FORM,) if path.takes_files else BODIES
+        operation["requestBody"] = {"content": {body: {"schema": schema} for body in bodies}}
+    return operation
 
 
 async def show_interface(paths: Sequence[ServedPath], call: Call) -> Response:

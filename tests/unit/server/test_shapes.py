@@ -1,5 +1,6 @@
 """Each shape that clients send, as their sources and documents have it, and each trap in them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -195,6 +196,14 @@ def test_health_settings_and_interface_are_described() -> None:
     assert ".srt" in settings["supportedFilesFormat"]
     assert "/translate" in client.get("/spec").json()["paths"]
     assert client.get("/openapi.json").json() == client.get("/spec").json()
+    paths = client.get("/spec").json()["paths"]
+    bodies = {path: paths[path]["post"]["requestBody"]["content"] for path in ("/translate", "/translate_file")}
+    assert bodies["/translate"]["application/json"]["schema"]["required"][:1] == ["q"]
+    assert bodies["/translate_file"]["multipart/form-data"]["schema"]["properties"]["file"]["format"] == "binary"
+    operations = [(path, operation) for path, methods in paths.items() for operation in methods.values()]
+    for path, operation in operations:
+        named = {row["name"] for row in operation["parameters"] if row["in"] == "path"}
+        assert named == set(re.findall(r"{(\w+)", path))
 
 
 def doubt(text: str) -> Translation:
