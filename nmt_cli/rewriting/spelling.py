@@ -71,8 +71,11 @@ def is_usual(words: str, short: str, profile: TextProfile) -> bool:
     return rarest > min(profile.count_word(part) for part in join_form(short).split(".")[:-1])
 
 
-# Between words: Tom &amp; Mary, Tom \& Mary; Tom &Mary left.
-AMPERSAND = rf"(?P<link>(?<=\w )(?:(?:&amp;|\\&)(?= [^\W_])|&(?=[A-ZÀ-Þ][a-zß-ÿ].*\w[{FULL_STOPS}]$)))"
+# Between words: Tom &amp; Mary, Tom \& Mary; Tom &Mary left. Within one: AT&amp;T.
+AMPERSAND = (
+    rf"(?P<link>(?<=\w )(?:(?:&amp;|\\&)(?= [^\W_])|&(?=[A-ZÀ-Þ][a-zß-ÿ].*\w[{FULL_STOPS}]$))"
+    r"|(?<=[^\W_])&amp;(?!\w+;)(?=[^\W_]))"
+)
 
 
 class Entities(Rewrite):
@@ -103,7 +106,8 @@ class Entities(Rewrite):
 
     def write(self, translation: str, memo: Mapping[str, str], written: Written) -> str:
         pattern = "|".join(filter(None, (written.span_pattern, *map(re.escape, memo))))
-        return re.sub(pattern, lambda match: memo.get(match[0], match[0]), translation)
+        sign = memo.get("&", "&")  # which names have, too: AT&amp;T
+        return re.sub(pattern, lambda match: memo.get(match[0]) or match[0].replace("&", sign), translation)
 
 
 INNER_MARKS = frozenset("*_:/(·•‧⋅")  # one of which such a word has

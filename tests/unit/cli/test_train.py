@@ -138,7 +138,7 @@ def test_several_runs_go_on_although_the_best_so_far_is_a_model_already(
         return CliRunner().invoke(app, ["train", "--model", str(model), *options]).stderr
 
     started_again = train("--runs", "2")
-    assert f"{model}/ already exists" in started_again and "--runs N --resume" in started_again
+    assert f"{model}/ already exists" in started_again and "--resume --runs N" in started_again
     assert "already exists" in train("--resume") and seeds == []  # of a single training there is no checkpoint
     assert "out of memory" in train("--runs", "2", "--resume") and seeds == [1]
     shutil.rmtree(model / "run-1")

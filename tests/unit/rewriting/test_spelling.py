@@ -108,6 +108,7 @@ def test_a_text_without_such_references_stays() -> None:
     ("text", "expected", "written"),
     [
         ("Oak &amp; Elm", "Oak & Elm", "&amp;"),
+        ("AT&amp;T and R&amp;D", "AT&T and R&D", "&amp;"),
         (r"Oak \& Elm", "Oak & Elm", r"\&"),
         ("See Oak &Elm.", "See Oak & Elm.", "&"),
     ],

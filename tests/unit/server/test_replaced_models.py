@@ -18,7 +18,7 @@ from nmt_cli.runtime.model_directory import CARD, ModelDirectory
 from nmt_cli.server import models
 from nmt_cli.server.models import ModelPool, ServedModel
 
-TEXTS = ["Where is the station?", "I am going home with my dog.", "He has 12 red apples."]
+TEXTS = ["Where is the station?", "Our landlord evicted the lodgers.", "He has 12 red apples."]  # the second is unsure
 WEIGHTS = "decoder.int8.onnx.data"
 
 

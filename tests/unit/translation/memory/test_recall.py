@@ -190,8 +190,8 @@ def test_no_entry_guides_if_none_may_or_of_another_register(
 def test_a_judge_ranks_guided_hypotheses(bundled_translator: Translator) -> None:
     reverse = TranslationRequest(find_model(Path("deu-eng")), threads=1).load()
     judged = bundled_translator.with_judge(Judge(reverse))
-    (guided,), (alone,) = (translate(judged, ["The lodger is strict."], *some) for some in ([ENTRY], []))
-    assert guided.text == "Der Untermieter ist streng." != alone.text
+    (guided,), (alone,) = (translate(judged, ["The lodger sings."], *some) for some in ([ENTRY], []))
+    assert guided.text == "Der Untermieter singt." != alone.text
 
 
 def test_an_ensemble_is_not_guided() -> None:
@@ -256,7 +256,7 @@ def test_an_entry_is_alike_that_shares_a_third_of_the_words(text: str, is_alike:
 def test_what_training_has_often_weighs_little_in_a_small_memory(bundled_translator: Translator) -> None:
     """Alone, the memory finds `did`, `you` and `for` as rare as the word in common."""
     assert bundled_translator.profile is not None
-    memory, line = TranslationMemory("deu"), "Did you ever pay him for the invoice?"
+    memory, line = TranslationMemory("deu"), "Did you pay him for the invoice?"
     memory.add("The invoice is wrong.", "Die Rechnung stimmt nicht.")
     assert memory.find_alike(line, 8, None) == []
     assert memory.find_alike(line, 8, bundled_translator.profile.source) == ["The invoice is wrong."]
