@@ -41,7 +41,7 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Copies:
         shutil.copytree(list_bundled_models()["eng-deu"], directory)
     # The other has other weights, and another name for a tokenizer, which stands behind the card.
     numbers = np.fromfile(made.other / WEIGHTS, np.uint8)
-    numbers[: numbers.size // 2] ^= 1
+    numbers[: numbers.size // 2] ^= 16
     numbers.tofile(made.other / WEIGHTS)
     (made.other / "target.spm").rename(made.other / "zz.spm")
     sign(made.other, target_tokenizer="zz.spm")
