@@ -109,12 +109,12 @@ def describe_operation(path: ServedPath) -> dict[str, Any]:
     """Returns a path in OpenAPI's form: the values of GET in its query, those of other methods in their body."""
     in_path = re.findall(r"{(\w+)", path.shown or path.path)
     values = {name: SCHEMAS.get(name, STRING) for name in (*path.required, *path.optional)}
-    places = dict.fromkeys(values if path.methods == GET else (), "query") | dict.fromkeys(in_path, "path")
+    positions = dict.fromkeys(values if path.methods == GET else (), "query") | dict.fromkeys(in_path, "path")
     operation: dict[str, Any] = {
         "summary": path.summary,
         "parameters": [
-            {"name": name, "in": place, "required": place == "path" or name in path.required, "schema": STRING}
-            for name, place in places.items()
+            {"name": name, "in": position, "required": position == "path" or name in path.required, "schema": STRING}
+            for name, position in positions.items()
         ],
         "responses": {status: {"description": text} for status, text in ANSWERS.items()},
     }
