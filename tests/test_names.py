@@ -149,3 +149,28 @@ def test_fixtures_are_declared_once() -> None:
             files[name].append(path.name)
     assert len(files) > 20
     assert not {name: paths for name, paths in files.items() if len(paths) > 1}
+
+
+MODULE_IN_TEXT = re.compile(r"`(?:[a-z_]+/)*([a-z_]+\.py)`")
+CLASS_IN_TEXT = re.compile(r"`(?:[a-z_]+\.)*([a-z_]+)\.([A-Z]\w+)`")
+
+
+def test_comments_name_modules_and_classes_that_are_there() -> None:
+    """Of `module.py`, and of `module.ClassName`, which a merge or a move may leave behind."""
+    texts = {path: path.read_text(encoding="utf-8") for path in MODULES}
+    project = Path(__file__).parents[1]
+    others = (path for folder in ("benchmarks", "data", "docs", "tests") for path in (project / folder).rglob("*.py"))
+    files = {path.name for path in (*MODULES, *others)}
+    by_stem: dict[str, str] = defaultdict(str)
+    for path, text in texts.items():
+        by_stem[path.stem] += text
+    lost = [
+        *(name for text in texts.values() for name in MODULE_IN_TEXT.findall(text) if name not in files),
+        *(
+            f"{stem}.{name}"
+            for text in texts.values()
+            for stem, name in CLASS_IN_TEXT.findall(text)
+            if stem in by_stem and not re.search(rf"\b{name}\b", by_stem[stem])
+        ),
+    ]
+    assert lost == []

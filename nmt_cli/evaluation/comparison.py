@@ -2,7 +2,7 @@
 
 1. `compare_systems` tests every pair of systems by every metric, and gives letters to those that do not differ.
 2. `list_disputed` finds the sentences on which the systems differ most.
-3. `make_comparison_json` is what is written of it; `comparison_table.py` has what is shown.
+3. `make_comparison_json` returns it as JSON, and `format_table` as lines of text.
 
 Must not know where the systems come from. Letters: M systems, N sentences."""
 

@@ -1,6 +1,6 @@
 """A recurrent decoder: previous token and state in, next state and readout out.
 
-When it attends, and what the context feeds, is in `attentive_decoders.py`.
+`BahdanauDecoder` attends before its cells, `LuongDecoder` after them.
 
 Letters: T target positions, N rows, S source positions, E embedding width, U units, R width of the readout."""
 

@@ -7,7 +7,7 @@ By default, TensorFlow multiplies and accumulates every kernel's gradient at eve
 2. the backward loop runs through them from the last step to the first and collects the gradients of the products,
 3. the gradient of each kernel is one product over all steps at the end.
 
-The equations of a cell are in `gates.py`. Those of additive attention are written twice, for speed: in
+The equations of a cell are in `GruGates` and `LstmGates`. Those of additive attention are written twice, for speed: in
 `attention.AdditiveAttention`, layer by layer, and in `AttentiveLoop`, with their gradients. `tests/unit/model/fast`
 holds the two equal (`test_written_out_gradients_are_those_of_tensorflow`, loss and gradients). Knows only tensors,
 neither layers nor configurations.

@@ -178,7 +178,7 @@ def read_positions(side: str, width: int, weights: Weights, count: int) -> Float
 
 
 def make_sinusoids(width: int, count: int) -> FloatArray:
-    """Returns (P, E): sine and cosine in turn, as `model.positions.Sinusoids` computes them."""
+    """Returns (P, E): sine and cosine in turn, as `model.transformer.Sinusoids` computes them."""
     rates = np.power(10_000.0, -np.arange(0, width, 2) / width)
     angles = np.arange(count)[:, None] * rates
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(count, width).astype(np.float32)

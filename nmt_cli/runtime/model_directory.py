@@ -72,7 +72,7 @@ class ModelCard(NamedTuple):
     checksums: dict[FileName, str]  # SHA-256
     source: Entries  # how rows are made, beside the tokenizer
     synthetic: Entries = {}  # noqa: RUF012 - never changed; the synthetic pairs it was trained on, if any
-    confidence: Entries = {}  # noqa: RUF012 - never changed; `translation.confidence`, or why there is none
+    confidence: Entries = {}  # noqa: RUF012 - never changed; `translation.checks.confidence`, or why there is none
     parent: Entries = {}  # noqa: RUF012 - never changed; the model that training started from, if any
     date: str = ""  # of the end of training, as YYYY-MM-DD
     scores: Entries = {}  # noqa: RUF012 - never changed; on the test sets of a package

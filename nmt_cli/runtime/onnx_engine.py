@@ -269,7 +269,7 @@ class OnnxEngine:
         checksums: Mapping[str, str] | None = None,
         is_private: bool = False,
     ) -> None:
-        """`checksums` and `is_private` are those of `sessions.KeptGraph`, whose errors this raises."""
+        """`checksums` and `is_private` are those of `KeptGraph`, whose errors this raises."""
         paths = [directory / name for name in name_graphs(precision)]
         self.graphs = [KeptGraph(path, checksums, is_private=is_private) for path in paths]
         self.encoder, self.decoder = (graph.open_session() for graph in self.graphs)
@@ -388,7 +388,7 @@ MIDDLE = 128  # the unsigned byte that stands for 0 (`training.export.quantise`)
 
 
 class VectorEngine(OnnxEngine):
-    """Implements `search.neighbours.VectorModel`: shares the encoder of another engine."""
+    """Implements `search.mixing.VectorModel`: shares the encoder of another engine."""
 
     def __init__(self, engine: OnnxEngine) -> None:
         """Raises DamagedError if the vectors cannot be found."""

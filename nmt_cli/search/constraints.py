@@ -18,7 +18,7 @@ from nmt_cli.sources.source import LENGTH_MARGIN
 # Restricts the tokens that may follow a hypothesis: a forced prefix, a ban on repeated n-grams, a limit on copies.
 #
 # Knows no network and no text. A constraint bars candidates; search requests enough of them for some to remain. A
-# sampler (`sampling.py`) is a constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
+# sampler (`Sampler`) is a constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
 
 
 NEVER = -np.inf

@@ -4,9 +4,8 @@ A request, from its bytes to its answer:
 
 1. `security.py` refuses requests that no honest client sends, and bounds the size and time of the rest.
 2. A file of `shapes/` reads the request: which texts, from which language to which.
-3. `texts.py` splits texts into lines, and keeps anything that is not translated.
+3. `service.py` splits texts into lines, and keeps anything that is not translated.
 4. `models.py` chooses the model of that direction, and loads it if necessary.
-   `threads.py` has documents and markup read by threads.
 5. `batching.py` translates the lines of all waiting requests as one batch.
 6. The shape writes the answer that its clients read.
 

@@ -1,7 +1,7 @@
 """Renders attention as one interactive HTML page that needs no network connection.
 
 The page holds all text as JSON data, and its script shows it as text, never as markup (see attention.js). Takes the
-result of `words.label_attention`. Letters: L layers, H heads, T target labels, S source labels.
+result of `labels.label_attention`. Letters: L layers, H heads, T target labels, S source labels.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def check_depth(paths: list[Path], shapes: list[tuple[int, int]]) -> None:
             )
 
 
-# The kinds of sources that a corpus is made from: texts, or pictures (`pictures.py`). One table, `FINDERS`.
+# The kinds of sources that a corpus is made from: texts, or pictures. One table, `FINDERS`.
 #
 # Knows neither how they are read nor how they are split.
 

@@ -110,8 +110,8 @@ def is_in_capitals(word: str) -> bool:
 
 # Looks for content words and labels that nothing in a translation stands for. Knows attention, but no network.
 #
-# The evidence is that the translation does not need a word (`repair.left_out`) or, if it was read back by a model of
-# the other direction, the little attention that the word received and the probability that this model gives to it.
+# The evidence is that the translation does not need a word (`repair.asks.LEFT_OUT`) or, if it was read back by a model
+# of the other direction, the little attention that the word received and the probability that this model gives to it.
 
 
 # Chosen on 1,000 development pairs of each direction, so that at most 1 % of the references fail

@@ -17,7 +17,7 @@ from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.words import WORDS_REMEMBERED, has_letters, remember_by_word
 from nmt_cli.translation.result import Fault
 
-# What the language says, rather than the form: a check of its own tells so (`checks.check.find_word_fault`).
+# What the language says, rather than the form: a check of its own tells so (`checks.table.find_word_fault`).
 WORD_FAULTS: frozenset[Fault] = frozenset({"invented words", "copied words", "negation"})
 ALIKE = 0.7  # how much the spellings of an invented word and the real one have in common
 PLACEHOLDER_OPENING = "⟦"
