@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nmt_cli.rewriting.rewrite import RewrittenText
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
-from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.config import CheckOptions, RepairOptions
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.search import CountReporter, PieceTranslations
@@ -42,7 +41,6 @@ class TranslationBatch:
     progress: CountReporter | None = None
     windows: Sequence[Sequence[int]] = ()  # of lines that are read in context, each behind the one before
     targets: Sequence[str] = ()  # translations that are scored, one for each line, instead of a search
-    contexts: Mapping[TextId, SentenceContext] = field(default_factory=dict)  # of pieces
     rewritten_lines: list[RewrittenText | None] = field(default_factory=list)
     segments: list[list[Piece]] = field(default_factory=list)  # of each line
     matches: list[list[MatchedPiece]] = field(default_factory=list)  # pieces of each line, with their parts of a target

@@ -1,6 +1,8 @@
 """The stages of a translation, in order: what each does with a batch of lines, what it needs and provides.
 
-Every stage works on all lines of the batch together, since search is fast in batches. Knows no network and no format.
+Every stage works on all lines of the batch together, since search is fast in batches. A batch on which nmt itself
+fails is run again in halves, so that only the lines at fault remain: of ("a", "b", "c"), with "b" at fault, "a" and
+"c" are translated as ever, and "b" is copied with a failed check. Knows networks by their `search` alone.
 """
 
 from __future__ import annotations
@@ -76,13 +78,6 @@ def find_context(batch: TranslationBatch, text_id: TextId, tools: Tools) -> Sent
 def is_faulty(tools: Tools, translation: Translation, config: SearchOptions) -> bool:
     """Whether a translation is none, or has a fault that is searched again."""
     return not translation.hypotheses or bool(tools.judge(translation.source, translation.hypotheses[0], config))
-
-
-# The stages of a translation, in order: what each does with a batch of lines, what it needs, and what it provides.
-#
-# Every stage works on all lines of the batch together, since search is fast in batches. A batch on which nmt itself
-# fails is run again in halves, so that only the lines at fault remain: of ("a", "b", "c"), with "b" at fault, "a" and
-# "c" are translated as ever, and "b" is copied with a failed check. Knows no network and no file format.
 
 
 def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
