@@ -276,7 +276,7 @@ FORMATS = (
     ),
     FileFormat(
         *("gift", "questions of Moodle in GIFT", (".gift",)),
-        shape=r"(?s)\s*(?://[^\n]*\n\s*|\$CATEGORY:[^\n]*\n\s*)*::[^\n]+?::.{0,4000}?(?<!\\)\{\s*(?:[=~#%]|T(?:RUE)?\b|F(?:ALSE)?\b|\})",
+        shape=r"(?s)\s*(?://[^\n]*\n\s*|\$CATEGORY:[^\n]*\n\s*)*::[^\n]{1,200}?::.{0,4000}?(?<!\\)\{\s*(?:[=~#%]|T(?:RUE)?\b|F(?:ALSE)?\b|\})",
         advice="import it into Moodle, and export it from there as Moodle XML or HTML",
     ),
     FileFormat(
@@ -285,7 +285,7 @@ FORMATS = (
     ),
     FileFormat(
         *("xunity", "texts of a game, of XUnity.AutoTranslator", ()),
-        shape=r"(?:\s*//[^\n]*\n|\s*\n)*(?:[^\n=]*(?:\\=[^\n=]*)*=\r?\n|[^\n=]*(?:\\=[^\n=]*)*=\r?$){2}",
+        shape=r"(?:[ \t\r]*(?://[^\n]*)?\n)*+(?:[^\n=]*(?:\\=[^\n=]*)*=\r?\n|[^\n=]*(?:\\=[^\n=]*)*=\r?$){2}",
         advice="let the game ask: nmt translate --serve (docs/serve.md says what to write into its Config.ini)",
     ),
     FileFormat("rtf", "rich text", (".rtf",), starts=(b"{\\rtf",), advice=CONVERT),
