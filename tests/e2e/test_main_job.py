@@ -55,8 +55,6 @@ def test_a_model_is_not_overwritten_unless_told(learned: Path) -> None:
     before = (learned / "model" / "model.json").read_bytes()
     done = nmt("train", *TRAIN, cwd=learned)
     assert done.returncode == 73
-    assert done.stderr.splitlines()[-2:] == [
-        "error: model/ already exists",
-        "hint: continue training it with `nmt train --resume`, replace it with --force, or name another directory",
-    ]
+    hint = "continue training it with `nmt train --resume`, replace it with --force, or name another directory"
+    assert " ".join(done.stderr.split()).endswith(f"error: model/ already exists hint: {hint}")
     assert (learned / "model" / "model.json").read_bytes() == before
