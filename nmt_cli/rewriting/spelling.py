@@ -71,10 +71,10 @@ def is_usual(words: str, short: str, profile: TextProfile) -> bool:
     return rarest > min(profile.count_word(part) for part in join_form(short).split(".")[:-1])
 
 
-# Between words: Tom &amp; Mary, Tom \& Mary; Tom &Mary left. Within one: AT&amp;T.
+# Between words: Tom &amp; Mary, Tom \& Mary; Tom &Mary left. Between capitals, as addresses hardly have: AT&amp;T.
 AMPERSAND = (
     rf"(?P<link>(?<=\w )(?:(?:&amp;|\\&)(?= [^\W_])|&(?=[A-ZÀ-Þ][a-zß-ÿ].*\w[{FULL_STOPS}]$))"
-    r"|(?<=[^\W_])&amp;(?!\w+;)(?=[^\W_]))"
+    r"|(?<=[A-Z])&amp;(?=[A-Z]+(?![\w=;])))"
 )
 
 
