@@ -518,7 +518,8 @@ def find_hour_parts(kind: Kind, text: str, context: Context) -> Iterator[Span]:
         part = target.get(str(minutes), "").partition("|")[0]
         if hour and part:
             part = part[0].upper() + part[1:] if text[0].isupper() and not match.start() else part
-            yield Span(*match.span(), f"{part} {spell_cardinal(hour, context.languages[1])}", kind.name)
+            written = f"{part} {spell_cardinal(hour, context.languages[1])}"
+            yield Span(*match.span(), written.upper() if match[0].isupper() else written, kind.name)
 
 
 HOUR_PARTS = Kind(SpanKind.FULL_TIME, cues=r"[^\W\d_]{4}\s[^\W\d_]{2}", search=find_hour_parts)

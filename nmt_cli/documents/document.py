@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import DataError, MissingExtraError, explain_install
 from nmt_cli.formats import TEXT, FileFormat
+from nmt_cli.text.characters import CLOSING, COLONS, END_MARKS, FINAL_MARKS, OPENING, OPENING_QUOTES
 from nmt_cli.text.streams import FileLines, are_plain, decode_lines
 
 if TYPE_CHECKING:
@@ -246,15 +247,13 @@ class TextDocument(Document):
 # a signature (`-- `), each line stays by itself.
 
 
-LINE_MARKS = re.compile(r"(?P<marks>(?:>[ \t]?)*[ \t]*)(?P<item>(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+)?")
-LINE_OF_SENTENCE_END = re.compile(r"[.!?:\u2026][\"')\]\u201d\u2019]*$")
-END_WITHIN_LINE = re.compile(r"[.!?][\"')\u201d\u2019]* +[\"'(\u201c\u2018]*[A-Z\u00c0-\u00de\u0410-\u042f]")
-PROSE_START = re.compile(r"[\w\"'(\u201c\u2018\u00ab\u201e]")
+LINE_MARKS = re.compile(r"(?P<marks>(?:>[ \t]?)*[ \t]*)(?P<item>(?:[-*+•]|\d{1,3}[.)])[ \t]+)?")
+LINE_OF_SENTENCE_END = re.compile(rf"[{END_MARKS}{COLONS}][{re.escape(CLOSING)}]*$")
+END_WITHIN_LINE = re.compile(rf"[{FINAL_MARKS}][{re.escape(CLOSING)}]* +[{re.escape(OPENING)}]*[A-ZÀ-ÞА-Я]")
+PROSE_START = re.compile(rf"[\w({OPENING_QUOTES}]")
 WRAP_WIDTHS = range(30, 121)  # in characters
-FULL_SHARE, LONG_SHARE = (
-    0.8,
-    0.6,
-)  # of the width: what a line with the first word of the next one fills; what a line that goes on has
+FULL_SHARE = 0.8  # of the width, which a line fills with the first word of the next one
+LONG_SHARE = 0.6  # of the width, which a line has at least if a sentence goes on behind it
 RUNNING_SHARE, JOINED_SHARE, INNER_SHARE = 0.4, 0.8, 0.08  # shares of the line ends of such a text
 SIGNATURE_LINE = "-- "
 

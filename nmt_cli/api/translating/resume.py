@@ -69,8 +69,9 @@ class ResumableJob:
 
         An interrupted job has written those of its files that are older than its journal; a newer one has been edited.
         """
-        is_whole = self.command.force or not is_for_several(self.command.output)
-        for target in [] if is_whole else filter(Path.exists, self.targets):
+        if self.command.force or not is_for_several(self.command.output):
+            return
+        for target in filter(Path.exists, self.targets):
             if self.path is None or self.journal is None or not self.is_begun:
                 hint = "replace it with --force, or choose another -o"
                 raise OutputError(f"{target} already exists", hint=hint)
