@@ -26,7 +26,7 @@ ENVIRONMENT = {  # of every process of ours, where the user has set nothing else
 EXPORTS = {  # name: its module, and its name there
     "translate": ("nmt_cli.api.translator", "translate"),
     "load": ("nmt_cli.api.translator", "load"),
-    "Translator": ("nmt_cli.api.translator", "LoadedTranslator"),
+    "Translator": ("nmt_cli.api.translator", "Translator"),
     "export": ("nmt_cli.api.model_export", "export_model"),
     "info": ("nmt_cli.api.model_info", "describe_model"),
     "installed": ("nmt_cli.api.model_info", "describe_installed"),

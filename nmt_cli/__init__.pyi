@@ -7,8 +7,7 @@ from nmt_cli.api.model_info import describe_installed as installed
 from nmt_cli.api.model_info import describe_model as info
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import train
-from nmt_cli.api.translator import LoadedTranslator as Translator
-from nmt_cli.api.translator import load, translate
+from nmt_cli.api.translator import Translator, load, translate
 from nmt_cli.api.visualize import visualize
 from nmt_cli.errors import (
     CheckError,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.forced import Judge
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.request import TranslationRequest
-    from nmt_cli.translation.translator import Translator
+    from nmt_cli.translation.translator import LineTranslator
 
 
 # Opens models for commands. The network that reads pictures is loaded only once a picture is read.
@@ -43,7 +43,7 @@ def make_picture_reader(config: PrepareOptions) -> PictureReader | None:
     return load_inception(Path(config.image_weights) if config.image_weights is not None else None)
 
 
-def open_translator(request: TranslationRequest) -> Translator:
+def open_translator(request: TranslationRequest) -> LineTranslator:
     """Opens a model, or an ensemble of models, with its reader of pictures or the model that ranks its hypotheses."""
     silence_onnxruntime()  # before it is imported, since it reads its environment then
     translator = request.load()
@@ -57,7 +57,7 @@ def open_translator(request: TranslationRequest) -> Translator:
     return translator if request.rerank is None else translator.with_judge(open_judge(request, request.rerank))
 
 
-def attach_reverse(translator: Translator, request: TranslationRequest, check_with: Path) -> None:
+def attach_reverse(translator: LineTranslator, request: TranslationRequest, check_with: Path) -> None:
     """Makes a translator read its translations back by a model of the other direction.
 
     Raises NotFoundError and DamagedError, and OptionError for a model of other languages.

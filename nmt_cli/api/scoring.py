@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.corpus.manifest import SentencePair
     from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.translation.translator import Translator
+    from nmt_cli.translation.translator import LineTranslator
 
 
 # Doubts about the scores of a model: it may have been trained on the sentences, or for other languages.
@@ -110,7 +110,7 @@ class Evaluation:
         return self.add_warnings(evaluation, corpus, translator)
 
     def choose_tokenizer(
-        self, corpus: PreparedCorpus | None, translator: Translator | None, references: References
+        self, corpus: PreparedCorpus | None, translator: LineTranslator | None, references: References
     ) -> str:
         """Sets the target language's tokenizer for BLEU, and returns a note if it is not the usual one."""
         from nmt_cli.evaluation.metrics import sacrebleu_metrics
@@ -121,27 +121,27 @@ class Evaluation:
         self.config, note = sacrebleu_metrics.choose_for_text(self.config, language, references)
         return note
 
-    def find_languages(self, translator: Translator) -> tuple[str, str]:
+    def find_languages(self, translator: LineTranslator) -> tuple[str, str]:
         """Returns the languages of a model, or those that the tags asked for name."""
         from nmt_cli.translation.known_tags import find_tags  # SentencePiece, which `nmt --help` lacks
 
         tags = find_tags(self.request.tags.names, translator.card, self.request.model)
         return replace_languages(translator.card.languages, tags)
 
-    def load_translator(self, model: Path, corpus: PreparedCorpus | None, rerank: Path | None = None) -> Translator:
+    def load_translator(self, model: Path, corpus: PreparedCorpus | None, rerank: Path | None = None) -> LineTranslator:
         """Loads a model, with the pictures of the corpus if it has any, and the model that ranks its hypotheses."""
         translator = open_translator(TranslationRequest(model, precision=self.request.precision, rerank=rerank))
         return translator if corpus is None else translator.with_stored_pictures(corpus.load_pictures())
 
     def translate(
-        self, text: texts.ParallelText, translator: Translator, model: Path, stage: str = "translating"
+        self, text: texts.ParallelText, translator: LineTranslator, model: Path, stage: str = "translating"
     ) -> report.Report:
         text = self.request.ask_of(model, translator.card, text)
         progress = count_stage(self.progress, stage, len(text.lines))
         return report.score_translations(self.names, text, translator, self.request.search, progress, self.config)
 
     def add_warnings(
-        self, evaluation: report.Report, corpus: PreparedCorpus | None, translator: Translator | None
+        self, evaluation: report.Report, corpus: PreparedCorpus | None, translator: LineTranslator | None
     ) -> EvaluationOutcome:
         """Adds warnings based on the training data and, if requested, the profile."""
         is_split = not self.request.references
@@ -170,7 +170,7 @@ class Evaluation:
         evaluation: report.Report,
         pairs: Sequence[SentencePair],
         corpus: PreparedCorpus | None,
-        translator: Translator | None,
+        translator: LineTranslator | None,
     ) -> report.Report:
         """Adds the groups of sentences where translation fails, by the words of sources that are text."""
         from nmt_cli.evaluation.analysis.profile import TrainingSources, build_profile, compare_memory
@@ -187,7 +187,7 @@ class Evaluation:
             groups = dataclasses.replace(groups, sections=(*groups.sections, memory))
         return dataclasses.replace(evaluation, profile=groups)
 
-    def translate_training_sample(self, corpus: PreparedCorpus, translator: Translator) -> Material:
+    def translate_training_sample(self, corpus: PreparedCorpus, translator: LineTranslator) -> Material:
         """Translates a sample of training sentences, spread evenly over the corpus."""
         sentences = corpus.read_references("train")
         sample = sentences[:: max(1, len(sentences) // SAMPLE)][:SAMPLE]

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.config import CheckOptions
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
-    from nmt_cli.translation.translator import Translator
+    from nmt_cli.translation.translator import LineTranslator
 
 
 # `nmt.load`: a model that translates strings, iterables of lines, and files.
@@ -71,7 +71,7 @@ MOST_OPTIONS = 16  # different ones whose settings are kept
 READ_AHEAD = 512  # lines of a stream that are translated together
 
 
-class LoadedTranslator:
+class Translator:
     """A model loaded by `nmt.load`. Several threads may use it at once.
 
     Its methods take the options of `nmt translate` that concern search, such as `beam_size=1`; the options of
@@ -80,7 +80,7 @@ class LoadedTranslator:
 
     def __init__(
         self,
-        translator: Translator,
+        translator: LineTranslator,
         model: Path,
         options: Mapping[str, Any],
         *,
@@ -88,7 +88,7 @@ class LoadedTranslator:
         memory: TranslationMemory | None = None,
     ) -> None:
         """`companions` are the other models by option."""
-        self._opened: Translator | None = translator
+        self._opened: LineTranslator | None = translator
         self._companions = companions
         self._options = list_tags(options)
         self._memory = memory
@@ -113,7 +113,7 @@ class LoadedTranslator:
         self._opened = None
 
     @property
-    def _translator(self) -> Translator:
+    def _translator(self) -> LineTranslator:
         if self._opened is None:
             raise OptionError(f"the translator of {self.model} is closed", hint="call nmt.load again")
         return self._opened
@@ -313,7 +313,7 @@ def load(
     tm: PathLike | Iterable[PathLike] = (),
     check_with: PathLike | None = None,
     **options: Unpack[LoadKeywords],
-) -> LoadedTranslator:
+) -> Translator:
     """Loads a model: a directory, or the name of an installed model. Does not start TensorFlow.
 
     `threads` is the number of cores it may use, all by default. `tm` are translation memories; `check_with` and
@@ -339,7 +339,7 @@ def load(
     companions = {"ensemble": others_models, "rerank": judge}
     made = fit_to_model(make_search_options({}, others, companions=companions), translator.card, directory)
     memory = open_memory(tm, replace_languages(translator.card.languages, made.search.tags))
-    return LoadedTranslator(translator, directory, others, companions=companions, memory=memory)
+    return Translator(translator, directory, others, companions=companions, memory=memory)
 
 
 def translate(
@@ -357,7 +357,7 @@ def translate(
 
 
 @lru_cache(maxsize=2)
-def load_kept(directory: Path, changed: int) -> LoadedTranslator:
+def load_kept(directory: Path, changed: int) -> Translator:
     """Loads a model once. A newly trained model has another `changed`, and is loaded again."""
     return load(directory)
 

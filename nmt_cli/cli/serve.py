@@ -21,7 +21,7 @@ from nmt_cli.errors import MissingExtraError, explain_install
 from nmt_cli.settings import Settings, option_fields
 
 if TYPE_CHECKING:
-    from nmt_cli.api.translator import LoadedTranslator
+    from nmt_cli.api.translator import Translator
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.server.admission import Key
     from nmt_cli.server.models import ServedDirection
@@ -39,7 +39,7 @@ def serve_models(command: TranslateCommand, config: ServeOptions, screen: Screen
     """
     require_server()
     from nmt_cli.api.open_model import open_translator
-    from nmt_cli.api.translator import LoadedTranslator
+    from nmt_cli.api.translator import Translator
     from nmt_cli.server.run import ServeRequest, serve
 
     request, asked = command.request, command.request.options
@@ -47,10 +47,10 @@ def serve_models(command: TranslateCommand, config: ServeOptions, screen: Screen
     options = list_changed(asked.search, asked.search.sampling, asked.repair, asked.checks)
     companions = {"ensemble": request.ensemble, "rerank": request.rerank}
 
-    def open_model(path: Path) -> LoadedTranslator:
+    def open_model(path: Path) -> Translator:
         translator = open_translator(replace(request, model=path))
         memory = memories.get((path, translator.card.languages))
-        return LoadedTranslator(translator, path, options, companions=companions, memory=memory)
+        return Translator(translator, path, options, companions=companions, memory=memory)
 
     def announce_service(url: str, service: Service) -> None:
         screen.say(describe_service(url, service))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.significance import Interval
     from nmt_cli.search.forced import ForcedTarget
     from nmt_cli.translation.result import Translation
-    from nmt_cli.translation.translator import Translator
+    from nmt_cli.translation.translator import LineTranslator
 
 FEWEST_MEASURED = 30  # texts of one sentence that tell how good the confidence is
 TranslationReporter = Callable[[int], None]
@@ -89,7 +89,7 @@ class TranslatedText:
 def translate_text(
     names: Sequence[str],
     text: ParallelText,
-    translator: Translator,
+    translator: LineTranslator,
     search: SearchOptions,
     progress: TranslationReporter | None = None,
 ) -> TranslatedText:
@@ -121,7 +121,7 @@ def translate_text(
     )
 
 
-def force_references(text: ParallelText, translator: Translator, limit: int | None) -> list[ForcedTarget]:
+def force_references(text: ParallelText, translator: LineTranslator, limit: int | None) -> list[ForcedTarget]:
     """Scores the first references with the model; one on which nmt itself fails has no tokens."""
     import numpy as np  # which `nmt --help` does not need
 
@@ -170,7 +170,7 @@ def list_measured(translations: Sequence[Translation]) -> tuple[int, ...]:
 def score_translations(
     names: Sequence[str],
     text: ParallelText,
-    translator: Translator,
+    translator: LineTranslator,
     search: SearchOptions,
     progress: TranslationReporter | None = None,
     config: ScoreOptions = DEFAULT,

@@ -8,7 +8,7 @@ From a document to its translation:
 2. `text.streams` collects units in batches: a fixed number from files, what has arrived from a pipe or a terminal.
 3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a `Block`. Texts that are
    read in context are cut into windows.
-4. The executor (this process, worker processes or Ray) has a `Translator` translate each block, and yields the
+4. The executor (this process, worker processes or Ray) has a `LineTranslator` translate each block, and yields the
    translations in the order of the blocks.
 5. Each unit consumes the translations of its texts and writes itself; the concatenated units are the translated
    document. A unit on which nmt itself fails is written with copies of its texts.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.api.translator import Translator
 from nmt_cli.errors import NmtError, OptionError
 from nmt_cli.files import FileState, read_states
 from nmt_cli.languages.codes import KnownLanguage, find_code, find_language, find_language_tag, find_variety
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
 ServedDirection = tuple[Path, tuple[str, str]]  # the directory of a model, and the codes of its languages
-ModelOpener = Callable[[Path], LoadedTranslator]
+ModelOpener = Callable[[Path], Translator]
 DiskState = tuple[FileState | None, ...]  # of the card of a model, and of each file that it names
 
 ANY = (None, "", "auto")  # what asks for no language
@@ -48,7 +48,7 @@ class ServedModel:
     target: KnownLanguage
     size: int  # bytes of memory once it is loaded, about
     state: DiskState = ()  # of the files when it was loaded; a model that is trained further gets others
-    translator: LoadedTranslator | None = None
+    translator: Translator | None = None
     last_used: float = 0.0  # by a monotonic clock
     memory: TranslationMemory | None = None  # of this direction
     tags: TagSet = ()  # of its languages, where the model in its directory has several directions
@@ -169,7 +169,7 @@ class ModelPool:
         """Returns the languages that a source language can be translated to."""
         return [model.target for model in self.models if model.source.code == source.code]
 
-    def open(self, model: ServedModel) -> LoadedTranslator:
+    def open(self, model: ServedModel) -> Translator:
         """Returns the translator of a model, loading it if necessary; for threads that may wait.
 
         One whose model was replaced in the meantime makes room for the new one once that is complete.
@@ -185,9 +185,7 @@ class ModelPool:
                 self.load_again(model, twins, states)
             return model.translator
 
-    def load(
-        self, model: ServedModel, twins: Sequence[ServedModel], states: Mapping[str, FileState]
-    ) -> LoadedTranslator:
+    def load(self, model: ServedModel, twins: Sequence[ServedModel], states: Mapping[str, FileState]) -> Translator:
         """Loads what is in the directory, whose files had these states before.
 
         Raises the errors of the opener, and OptionError for other languages.

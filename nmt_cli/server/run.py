@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 
 from nmt_cli.api.open_model import load_memory
-from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.api.translator import Translator
 from nmt_cli.errors import ExitCode, OptionError
 from nmt_cli.files import HANG_UP, leave_terminals, list_ending_signals, list_terminals
 from nmt_cli.server import page
@@ -168,7 +168,7 @@ class ServeRequest:
 
     address: str  # [HOST:]PORT
     models: tuple[Path, ...]
-    opener: Callable[[Path], LoadedTranslator]
+    opener: Callable[[Path], Translator]
     memory_limit: int | None = None  # bytes
     cors: bool = False
     keys: tuple[Key, ...] = ()

@@ -59,7 +59,7 @@ from nmt_cli.training.transfer import (
 )
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import ParentInfo, RunInfo, Watcher
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 TIMED_UPDATES = 8  # after a first update, in which TensorFlow compiles
 LARGEST_SHARE = 0.02  # of the whole time, that timing updates may take
@@ -262,7 +262,7 @@ def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
         deadline.export_seconds = run.cluster.share_number(seconds)
         # 3. Time the graphs, on the same part.
         engine = OnnxEngine(Path(folder))
-        graphs = Translator(
+        graphs = LineTranslator(
             engine, keras.source, keras.target, copies_placeholders=keras.copies_placeholders, threads=count_cores()
         )
         share = run.cluster.share_number(validator.time_sample(graphs)) / deadline.validation_seconds

@@ -25,7 +25,7 @@ from nmt_cli.training.step import IDS, Trainer, compute_token_loss
 from nmt_cli.training.watcher import Validation
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.lines import cut_texts, lay_out_lines
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 GREEDY = SearchOptions(beam_size=1, scored=False)
 TIMED_SENTENCES = 128
@@ -56,7 +56,7 @@ class Validator:
         self.windows = cut_texts(corpus.read_text_sizes("dev"), self.sources, self.tags)  # read in context, if any
         self.scoring = choose_scoring(corpus, self.references)
         self.batches = make_sorted_batches(corpus, size)
-        self.translator = Translator(
+        self.translator = LineTranslator(
             KerasEngine(network),
             corpus.source,
             corpus.target_tokenizer,
@@ -102,7 +102,7 @@ class Validator:
         self.sum_batch(self.batches[0])  # TensorFlow compiles
         return self.time_sample(self.translator)
 
-    def time_sample(self, translator: Translator) -> float:
+    def time_sample(self, translator: LineTranslator) -> float:
         """Estimates the seconds in which a translator translates the development set, by a part of it.
 
         An untrained network never predicts the end of a sentence, so its output is limited to the mean number of steps

@@ -9,7 +9,7 @@ from nmt_cli.search.trace import BeamNode
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.placement.span_placement import replace_placeholders
 from nmt_cli.translation.segmentation.pieces import make_plain_piece
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 
 class TracedBeam(NamedTuple):
@@ -21,7 +21,7 @@ class TracedBeam(NamedTuple):
     left: int = 0  # pieces of the line that are not in the tree: its other sentences, or parts of a long one
 
 
-def trace_beam(translator: Translator, line: str, config: SearchOptions) -> TracedBeam:
+def trace_beam(translator: LineTranslator, line: str, config: SearchOptions) -> TracedBeam:
     """Translates the first piece of a line, as read by search, and returns the tree.
 
     Masked spans have their own text in the tree; extracted spans do not appear.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelDirectory
     from nmt_cli.search.step_model import StepModel
     from nmt_cli.translation.result import Translation
-    from nmt_cli.translation.translator import Translator
+    from nmt_cli.translation.translator import LineTranslator
 
 
 class Block(NamedTuple):
@@ -52,7 +52,7 @@ class Block(NamedTuple):
 
 
 TranslateBlock = Callable[[Block], "list[Translation]"]
-Opener = Callable[["TranslationRequest"], "Translator"]
+Opener = Callable[["TranslationRequest"], "LineTranslator"]
 
 
 class PackedFiles(NamedTuple):
@@ -91,8 +91,8 @@ class TranslationRequest:
         """The directories of all models."""
         return (self.model, *self.ensemble, *filter(None, (self.check_with, self.rerank)))
 
-    # Not a function of `Translator`, which knows no directories: training makes one around its own network.
-    def load(self) -> Translator:
+    # Not a function of `LineTranslator`, which knows no directories: training makes one around its own network.
+    def load(self) -> LineTranslator:
         """Loads the model or ensemble of models, and nothing beside it.
 
         Raises NotFoundError and DamagedError (see `runtime.model_directory`), OptionError for models that read or write
@@ -100,13 +100,13 @@ class TranslationRequest:
         """
         # numpy, SentencePiece and ONNX Runtime, for which the command line does not wait
         from nmt_cli.runtime.model_directory import ModelDirectory, require_same_sides
-        from nmt_cli.translation.translator import Translator, make_rewriter
+        from nmt_cli.translation.translator import LineTranslator, make_rewriter
 
         first, *others = models = [ModelDirectory.open(path, self.precision) for path in (self.model, *self.ensemble)]
         for other in others:
             require_same_sides(first, other)
         source, target, profile = first.load_source(), first.load_target_tokenizer(), first.load_profile()
-        return Translator(
+        return LineTranslator(
             self.open_engine(models, target.vocabulary_size),
             source,
             target,
@@ -134,7 +134,7 @@ class TranslationRequest:
         ]
         return Ensemble(engines, vocabulary) if len(engines) > 1 else engines[0]
 
-    def open(self, threads: int | None) -> Translator:
+    def open(self, threads: int | None) -> LineTranslator:
         """Opens the models, by the `opener` if there is one, for `threads` threads (None: one per core)."""
         request = replace(self.unpack(), threads=threads)  # a worker has one core, whatever the user's process has
         return request.load() if self.opener is None else self.opener(request)
@@ -229,7 +229,7 @@ def read_glossary(lines: LineOptions) -> bytes | None:
 
 
 def answer_blocks(
-    translator: Translator, options: TranslateOptions, progress: Callable[[int], None] | None = None
+    translator: LineTranslator, options: TranslateOptions, progress: Callable[[int], None] | None = None
 ) -> TranslateBlock:
     """Returns the function that translates a block; `progress` receives the finished texts, with those before it."""
 
@@ -241,7 +241,7 @@ def answer_blocks(
 
 
 def score_pairs(
-    translator: Translator,
+    translator: LineTranslator,
     block: Block,
     limit: int | None = None,
     tags: TagSet = (),

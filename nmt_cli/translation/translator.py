@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.segmentation.line_reader import PieceMemory
 
 
-class Translator:
+class LineTranslator:
     """A step model with its source side and target tokenizer, and a `card` if loaded from a model directory."""
 
     def __init__(
@@ -92,7 +92,7 @@ class Translator:
         self.languages = languages
         notation = NumberNotation.from_profile(self.profile, languages)
         self.reader: LineReader = self._make_reader(notation=notation, languages=languages)
-        self.in_other_languages: dict[tuple[str, str], Translator] = {}  # a reader takes milliseconds to make
+        self.in_other_languages: dict[tuple[str, str], LineTranslator] = {}  # a reader takes milliseconds to make
         for name in ("check_context", "stored_entries"):  # which follow from the reader
             self.__dict__.pop(name, None)
 
@@ -135,30 +135,30 @@ class Translator:
         subwords = self.source.subwords
         return TokenizerPair(subwords, self.target) if subwords is not None else None
 
-    def with_stored_pictures(self, stored: Mapping[str, FloatArray]) -> Translator:
+    def with_stored_pictures(self, stored: Mapping[str, FloatArray]) -> LineTranslator:
         """Returns a translator that finds the grids of these pictures by name instead of reading files."""
         return self.with_source(self.source.with_stored_pictures(stored))
 
-    def with_picture_reader(self, reader: Callable[[], PictureReader]) -> Translator:
+    def with_picture_reader(self, reader: Callable[[], PictureReader]) -> LineTranslator:
         """Returns a translator with a reader of pictures, which is loaded when the first picture is read."""
         return self.with_source(self.source.with_picture_reader(reader))
 
-    def with_judge(self, judge: HypothesisJudge) -> Translator:
+    def with_judge(self, judge: HypothesisJudge) -> LineTranslator:
         """Returns a translator whose hypotheses `judge` ranks."""
         return self.with_network(self.network._replace(judge=judge))
 
-    def with_glossary(self, glossary: Glossary) -> Translator:
+    def with_glossary(self, glossary: Glossary) -> LineTranslator:
         """Returns a translator with these terms instead of its own."""
         other = copy(self)
         other._make_reader = partial(self._make_reader, glossary=glossary)
         other.set_languages(self.languages)
         return other
 
-    def with_source(self, source: Source) -> Translator:
+    def with_source(self, source: Source) -> LineTranslator:
         """Returns a translator with another source side of the same kind."""
         return self.with_network(self.network._replace(source=source))
 
-    def with_network(self, network: Network) -> Translator:
+    def with_network(self, network: Network) -> LineTranslator:
         """Returns a translator that asks its network in another way."""
         other = copy(self)
         other.network, other.in_other_languages = network, {}
@@ -168,7 +168,7 @@ class Translator:
         """Returns tags with that of the model's first target language, if it has one and no language is named."""
         return tags if self._card is None or not self._card.tags else self._card.complete_tags(tags)
 
-    def read_languages(self, languages: tuple[str, str]) -> Translator:
+    def read_languages(self, languages: tuple[str, str]) -> LineTranslator:
         """Returns the translator of these languages: this one, unless it has others."""
         if languages == self.languages:
             return self

@@ -32,7 +32,7 @@ from nmt_cli.translation.config import CheckOptions, LineOptions, RepairOptions,
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.search import CountReporter, Network, PieceTranslations
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.archives import make_docx, make_odt
@@ -95,7 +95,7 @@ class CopyingNetwork(Network):
         return Translation(text, source.label_positions(row), (hypothesis,), source.find_unseen(text))
 
 
-def make_runs(translator: Translator, formats: Sequence[str], folder: Path) -> Iterator[Callable[[str], object]]:
+def make_runs(translator: LineTranslator, formats: Sequence[str], folder: Path) -> Iterator[Callable[[str], object]]:
     """Yields a function for each format that translates a text: a line, or the content of a document."""
 
     def translate(lines: Sequence[str]) -> list[Translation]:

@@ -11,7 +11,7 @@ from nmt_cli.arrays.types import FloatArray, IntArray
 from nmt_cli.search.step_model import Step
 from nmt_cli.sources.source import TextSource
 from nmt_cli.text.symbols import TokenizerKind
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.tokenizers import syllable_tokenizer
 
 END = 3
@@ -81,7 +81,9 @@ class Parrot(Adversary):
 
 def adversarial_translator(
     kind: TokenizerKind = "unigram", seed: int = 1, *, flat: bool = False, **options: Any
-) -> Translator:
-    """A translator of made-up words whose network is an `Adversary`; the options are those of `Translator`."""
+) -> LineTranslator:
+    """A translator of made-up words whose network is an `Adversary`; the options are those of `LineTranslator`."""
     subwords = syllable_tokenizer(kind)
-    return Translator(Adversary(subwords.vocabulary_size, seed, flat=flat), TextSource(subwords), subwords, **options)
+    return LineTranslator(
+        Adversary(subwords.vocabulary_size, seed, flat=flat), TextSource(subwords), subwords, **options
+    )

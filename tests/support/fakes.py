@@ -9,7 +9,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
-from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.api.translator import Translator
 from nmt_cli.runtime.model_directory import FORMAT, ModelCard
 from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.lines import Line
@@ -28,7 +28,7 @@ def make_card(source: str = "eng", target: str = "deu", **entries: Any) -> Model
 
 
 class FakeTranslator:
-    """What the interfaces need of a `Translator`: one translation per line, made by a rule."""
+    """What the interfaces need of a `LineTranslator`: one translation per line, made by a rule."""
 
     def __init__(self, card: ModelCard | None = None, rule: Rule = louder, seconds_per_line: float = 0.0) -> None:
         self.card = card or make_card()
@@ -72,5 +72,5 @@ class FakeTranslator:
         return [done[row] for row in range(len(texts))]
 
 
-def fake_loaded(fake: FakeTranslator | None = None, **options: Any) -> LoadedTranslator:
-    return LoadedTranslator(fake or FakeTranslator(), Path("model"), options)  # type: ignore[arg-type]
+def fake_loaded(fake: FakeTranslator | None = None, **options: Any) -> Translator:
+    return Translator(fake or FakeTranslator(), Path("model"), options)  # type: ignore[arg-type]

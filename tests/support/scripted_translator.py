@@ -16,7 +16,7 @@ from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.translation.config import RepairOptions, TranslateOptions
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.search import CountReporter, Network, PieceTranslations
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.adversary import Adversary
 
 GREEDY = SearchOptions(beam_size=1)
@@ -55,7 +55,7 @@ class ScriptedNetwork(Network):
         ]
 
 
-class ScriptedTranslator(Translator):
+class ScriptedTranslator(LineTranslator):
     """A translator whose sentences are translated by a rule; a longer sentence is `price` less likely per character."""
 
     def __init__(self, rule: Callable[[str], str], *, copies_placeholders: bool = True, price: float = 0.0) -> None:
@@ -82,7 +82,7 @@ class ScriptedTranslator(Translator):
         return Translation(line, source, (hypothesis,), frozenset())
 
 
-def repair_line(translator: Translator, line: str, config: SearchOptions = GREEDY) -> Translation:
+def repair_line(translator: LineTranslator, line: str, config: SearchOptions = GREEDY) -> Translation:
     """Returns the translation of a line, repaired as by default."""
     (translation,) = translator.translate([line], TranslateOptions(config, repair=RepairOptions()))
     return translation

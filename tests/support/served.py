@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.api.translator import Translator
 from nmt_cli.languages.codes import find_language
 from nmt_cli.server.admission import Limits
 from nmt_cli.server.batching import Batcher
@@ -31,7 +31,7 @@ def make_pool(
     """A pool of fake models, and the fakes that were loaded, by directory."""
     loaded: dict[Path, FakeTranslator] = {}
 
-    def open_model(path: Path) -> LoadedTranslator:
+    def open_model(path: Path) -> Translator:
         card = next(model.card for model in models if model.directory == path)
         loaded[path] = FakeTranslator(card, **fake)
         return fake_loaded(loaded[path])

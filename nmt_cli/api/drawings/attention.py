@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.search.config import SearchOptions
     from nmt_cli.translation.result import Translation
-    from nmt_cli.translation.translator import Translator
+    from nmt_cli.translation.translator import LineTranslator
 
 
 # Draws the attention of translations: on a terminal, as pictures, as a page.
@@ -175,7 +175,7 @@ def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
 
 
 def measure_translations(
-    request: DrawingRequest, translator: Translator, model: Path, drawing: Drawing, name: str
+    request: DrawingRequest, translator: LineTranslator, model: Path, drawing: Drawing, name: str
 ) -> list[AttentiveTranslation]:
     """Returns the translations of all sentences by one model, with the measures drawn beside their attention."""
     search = request.search_behind_tags(translator.card, model)
@@ -216,7 +216,7 @@ def complete_request(request: DrawingRequest) -> DrawingRequest:
     return replace(request, sentences=sentences, config=config, outputs=request.outputs or (TERMINAL,))
 
 
-def open_attentive(request: DrawingRequest, model: Path) -> Translator:
+def open_attentive(request: DrawingRequest, model: Path) -> LineTranslator:
     """Opens a model. Raises OptionError for one without attention, and for one of several that reads pictures."""
     # As in `nmt translate`, the network reads a line sentence by sentence; but a given target translates all of it.
     reading = WHOLE_LINES if request.config.heads else LineOptions(split_sentences=not request.config.target)
@@ -258,7 +258,7 @@ def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def measure_all_heads(
-    translator: Translator, translations: Sequence[Translation], model: Path, tags: TagSet = ()
+    translator: LineTranslator, translations: Sequence[Translation], model: Path, tags: TagSet = ()
 ) -> list[FloatArray | None]:
     """Returns the weights of every layer and head for each translation after `tags`, by running the network in Keras.
 
@@ -283,7 +283,9 @@ def measure_all_heads(
     return weights
 
 
-def translate_sentences(request: DrawingRequest, translator: Translator, search: SearchOptions) -> list[Translation]:
+def translate_sentences(
+    request: DrawingRequest, translator: LineTranslator, search: SearchOptions
+) -> list[Translation]:
     """Returns the best translations, or the given ones under the model."""
     if request.config.target:
         from nmt_cli.translation.forced import FORCING, force_translations

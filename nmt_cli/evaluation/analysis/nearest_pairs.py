@@ -23,7 +23,7 @@ from nmt_cli.corpus.manifest import SentencePair
 from nmt_cli.errors import OptionError
 from nmt_cli.files import stage_file
 from nmt_cli.runtime.model_directory import ENCODER
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 BATCH = 128  # sentences per batch
 EncodingReporter = Callable[[int], None]
@@ -59,7 +59,9 @@ def normalise_rows(vectors: FloatArray) -> FloatArray:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9))
 
 
-def encode_lines(translator: Translator, lines: Sequence[str], progress: EncodingReporter | None = None) -> FloatArray:
+def encode_lines(
+    translator: LineTranslator, lines: Sequence[str], progress: EncodingReporter | None = None
+) -> FloatArray:
     """Returns the vectors (N, D) of the lines, in order; `progress` receives the number of lines done.
 
     Raises OptionError if the engine does not return encoder states.
@@ -81,14 +83,14 @@ def encode_lines(translator: Translator, lines: Sequence[str], progress: Encodin
     return result
 
 
-def make_index_path(translator: Translator, corpus: PreparedCorpus, cache: Path) -> Path:
+def make_index_path(translator: LineTranslator, corpus: PreparedCorpus, cache: Path) -> Path:
     """Returns the path of the index, whose name changes with the encoder and with the training data."""
     encoder = translator.card.checksums[ENCODER]
     return cache / f"{encoder[:16]}.{corpus.fingerprint[:16]}.npy"
 
 
 def open_index(
-    translator: Translator, corpus: PreparedCorpus, cache: Path, progress: EncodingReporter | None = None
+    translator: LineTranslator, corpus: PreparedCorpus, cache: Path, progress: EncodingReporter | None = None
 ) -> NearestIndex:
     """Opens the index in the directory `cache`, or builds it and saves it there if possible."""
     path = make_index_path(translator, corpus, cache)
@@ -111,7 +113,7 @@ def load_index(path: Path) -> NearestIndex | None:
 
 
 def build_index(
-    sources: Sequence[str], translator: Translator, progress: EncodingReporter | None = None
+    sources: Sequence[str], translator: LineTranslator, progress: EncodingReporter | None = None
 ) -> NearestIndex:
     vectors = encode_lines(translator, sources, progress)
     mean = vectors.mean(axis=0, keepdims=True)

@@ -47,7 +47,7 @@ from nmt_cli.translation.lines import lay_out_lines
 from nmt_cli.translation.repair.faults import find_fault
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 Mode = Literal["none", "back", "diversify", "both", "distil"]
 SearchName = Literal["greedy", "beam", "sample"]
@@ -429,7 +429,7 @@ class HelperWork(NamedTuple):
     def hold(self) -> HelperWork:
         return HelperWork(self.request.hold())
 
-    def translate_sentences(self, translator: Translator, block: TaggedBlock) -> list[HelperResult]:
+    def translate_sentences(self, translator: LineTranslator, block: TaggedBlock) -> list[HelperResult]:
         """Translates the sentences of a block."""
         lines = lay_out_lines(block.lines, block.tags)
         translations = translator.translate(lines, self.request.options, first_line=block.first)

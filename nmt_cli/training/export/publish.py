@@ -70,7 +70,7 @@ from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, LOW_CONFI
 from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.lines import lay_out_lines
 from nmt_cli.translation.request import TranslationRequest
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 
 @dataclass(frozen=True)
@@ -304,7 +304,7 @@ def translate_dev(
     copies_placeholders: bool,
 ) -> list[str]:
     """Returns the greedy translations of `sources`."""
-    translator = Translator(
+    translator = LineTranslator(
         engine, corpus.source, corpus.target_tokenizer, copies_placeholders=copies_placeholders, threads=count_cores()
     )
     return [

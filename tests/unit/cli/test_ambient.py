@@ -25,7 +25,7 @@ from nmt_cli.cli.parsing.configuration import (
 from nmt_cli.cli.parsing.options import combine_settings
 from nmt_cli.cli.status import describe_status
 from nmt_cli.errors import ExitCode
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 needs_owners = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner")
 as_root = pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives files away")
@@ -324,5 +324,5 @@ def test_python_reads_neither(untrained_model: Path, monkeypatch: pytest.MonkeyP
     write_settings("beam-size = 3\n")
     monkeypatch.setenv("NMT_MODEL", "elsewhere")
     translator = nmt.load(untrained_model)
-    assert isinstance(translator._translator, Translator)
+    assert isinstance(translator._translator, LineTranslator)
     assert translator.beam_size == 5

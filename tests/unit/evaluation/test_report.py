@@ -22,7 +22,7 @@ from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.result import Hypothesis, LeastSure, Translation
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 
 class Shouting:
@@ -53,7 +53,7 @@ def report_of(names: Sequence[str], text: ParallelText) -> Report:
 
 def shouted(text: ParallelText, search: SearchOptions, **extra: Any) -> Any:
     translator = Shouting()
-    return score_translations(["bleu1"], text, cast(Translator, translator), search, **extra), translator
+    return score_translations(["bleu1"], text, cast(LineTranslator, translator), search, **extra), translator
 
 
 def of(*lines: str) -> ParallelText:
@@ -153,7 +153,7 @@ class Rating(Shouting):
 
 def test_the_confidence_of_a_model_that_has_one_is_measured_and_told() -> None:
     text = ParallelText(("good one?",) * 5 + ("good one",) * 5, (("bad thing",),) * 5 + (("good one",),) * 5)
-    report = score_translations(("bleu",), text, cast(Translator, Rating()), SearchOptions())
+    report = score_translations(("bleu",), text, cast(LineTranslator, Rating()), SearchOptions())
     assert report.reliability is not None
     assert (report.reliability.auc, report.reliability.plain_auc) == (1.0, 0.5)
     assert report.reliability.calibration_error == pytest.approx(0.1)

@@ -14,7 +14,7 @@ from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.adversary import Parrot
 from support.models import toy_pairs
 from support.properties import examples
@@ -27,11 +27,11 @@ TOKENIZER = Tokenizer(train_tokenizer([text for pair in TRAINING for text in pai
 CLEAN = TRAINING[0][0]
 
 
-def make_translator(*, fold: bool = True, copies_placeholders: bool = True) -> Translator:
+def make_translator(*, fold: bool = True, copies_placeholders: bool = True) -> LineTranslator:
     """Returns a translator whose network copies what it reads."""
     rewriter = Rewriter.from_model(model_text(TRAINING))
     engine, source = Parrot(TOKENIZER.vocabulary_size), TextSource(TOKENIZER)
-    return Translator(
+    return LineTranslator(
         engine,
         source,
         TOKENIZER,

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.api.open_model import load_memory
-from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.api.translator import Translator
 from nmt_cli.errors import DataError, OutputError
 from nmt_cli.formats.jsonl import SuggestedPair, write_heading
 from nmt_cli.languages.codes import find_language
@@ -328,7 +328,7 @@ def make_tagged_client(path: Path) -> Client:
     """A client of one model of two languages and registers, whose server keeps corrections and has recalled them."""
     card = make_card("eng", "deu", tags={">deu": 5, ">nld": 5, "formal": 5, "informal": 5})
     model = ServedModel(Path("model"), card, find_language("eng"), find_language("deu"), size=100)
-    loaded = LoadedTranslator(FakeTranslator(card), Path("model"), {})  # type: ignore[arg-type]
+    loaded = Translator(FakeTranslator(card), Path("model"), {})  # type: ignore[arg-type]
     pool = ModelPool(model.list_directions(), lambda path: loaded)
     for direction in pool.models:
         direction.memory = TranslationMemory(direction.card.languages[1])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.api.translator import Translator
 from nmt_cli.languages.codes import find_language
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.service import Service
@@ -26,9 +26,9 @@ class TaggedServer:
         self.pool = ModelPool(model.list_directions(), self.open_model, **limits)
         self.client = Client(Service(self.pool))
 
-    def open_model(self, path: Path) -> LoadedTranslator:
+    def open_model(self, path: Path) -> Translator:
         self.loaded.append(FakeTranslator(self.card))
-        return LoadedTranslator(self.loaded[-1], path, {})  # type: ignore[arg-type]
+        return Translator(self.loaded[-1], path, {})  # type: ignore[arg-type]
 
     @property
     def tags(self) -> list[str]:

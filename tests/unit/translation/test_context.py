@@ -31,7 +31,7 @@ from nmt_cli.translation.lines import BEGINNING, WINDOW, ContextScope, ContextWi
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.stages import find_context, rewrite, rewrite_lines, search, split
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from nmt_cli.workers.work import InProcess
 from support.corpora import paged_pairs, prepare_paged
 from support.models import export_untrained
@@ -51,7 +51,7 @@ def context_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reader(context_model: Path) -> Translator:
+def reader(context_model: Path) -> LineTranslator:
     return TranslationRequest(context_model, threads=1).load()
 
 
@@ -73,7 +73,7 @@ def translate_texts(
     return [[next(results) for _ in text] for text in texts]
 
 
-def test_the_row_of_a_line_is_behind_its_context(reader: Translator) -> None:
+def test_the_row_of_a_line_is_behind_its_context(reader: LineTranslator) -> None:
     tokenizer, context = reader.source.subwords, SentenceContext("the lamp is red here", (7, 8, 4))
     assert tokenizer is not None
     (row,), (plain,) = (reader.source.make_rows([LINES[1]], None, [()], contexts) for contexts in ([context], []))
@@ -88,7 +88,7 @@ def read_in_context(texts: Sequence[str], rows: Sequence[int]) -> Sequence[str |
     return lay_out_lines(texts, windows=[ContextWindow((), tuple(rows))])
 
 
-def test_a_line_reads_the_line_before_and_the_translation_of_that(reader: Translator) -> None:
+def test_a_line_reads_the_line_before_and_the_translation_of_that(reader: LineTranslator) -> None:
     first, second, _ = reader.translate(read_in_context(LINES[:3], [0, 1]), TranslateOptions(GREEDY))
     (alone,), (third,) = (reader.translate([line], TranslateOptions(GREEDY)) for line in (LINES[1], LINES[0]))
     assert (first.text, first.hypotheses[0].score) == (third.text, third.hypotheses[0].score)
@@ -116,7 +116,7 @@ class WithoutFeeding(NamedTuple):
 
 
 @pytest.mark.parametrize("beam", [1, 5])
-def test_a_network_fed_before_the_search_writes_what_it_writes_if_forced(reader: Translator, beam: int) -> None:
+def test_a_network_fed_before_the_search_writes_what_it_writes_if_forced(reader: LineTranslator, beam: int) -> None:
     assert isinstance(reader.engine, FedModel)
     config = SearchOptions(beam_size=beam, max_length=8)
     leads = [(), (7, 8, 4), (9, 4), (5, 6, 7, 8, 4)]
@@ -142,7 +142,7 @@ def test_a_text_becomes_the_same_alone_or_beside_others_in_any_blocks(context_mo
         assert [score for _, score in alone] == pytest.approx([score for _, score in done], abs=1e-4)
 
 
-def test_a_translation_with_a_fault_is_no_context(reader: Translator) -> None:
+def test_a_translation_with_a_fault_is_no_context(reader: LineTranslator) -> None:
     batch = TranslationBatch(LINES[:1], GREEDY, 1, None, None, range(1))
     for stage in (rewrite_lines, split, rewrite, search):
         stage(reader, batch)
@@ -153,7 +153,7 @@ def test_a_translation_with_a_fault_is_no_context(reader: Translator) -> None:
         assert (find_context(batch, text_id, reader) is not None) == is_context
 
 
-def test_the_separator_is_never_written(reader: Translator) -> None:
+def test_the_separator_is_never_written(reader: LineTranslator) -> None:
     config = SearchOptions(beam_size=5, n_best=5, max_length=12)
     lines = LINES[: 2 * WINDOW]
     for translation in reader.translate(read_in_context(lines, list(range(len(lines)))), TranslateOptions(config)):
@@ -161,7 +161,7 @@ def test_the_separator_is_never_written(reader: Translator) -> None:
             assert CONTEXT_END not in hypothesis.text and CONTEXT_END not in hypothesis.pieces
 
 
-def test_lines_without_context_are_as_if_there_was_none(context_model: Path, reader: Translator) -> None:
+def test_lines_without_context_are_as_if_there_was_none(context_model: Path, reader: LineTranslator) -> None:
     (unread,) = translate_texts(context_model, [LINES[:5]], 3, "nothing")
     alone = [
         reader.translate([line], TranslateOptions(GREEDY, repair=RepairOptions(), checks=CheckOptions()))[0]
@@ -170,13 +170,13 @@ def test_lines_without_context_are_as_if_there_was_none(context_model: Path, rea
     assert [text for text, _ in unread] == [translation.text for translation in alone]
 
 
-def test_lines_outside_of_a_window_without_words_are_translated(reader: Translator) -> None:
+def test_lines_outside_of_a_window_without_words_are_translated(reader: LineTranslator) -> None:
     number, line = reader.translate(read_in_context(["1", LINES[0]], [0]), TranslateOptions(GREEDY))
     (alone,) = reader.translate([LINES[0]], TranslateOptions(GREEDY))
     assert (number.text, line.text) == ("1", alone.text)
 
 
-def test_the_sentences_of_a_line_follow_each_other(reader: Translator) -> None:
+def test_the_sentences_of_a_line_follow_each_other(reader: LineTranslator) -> None:
     line = f"{LINES[0]}. {LINES[1]}."
     (whole,) = reader.translate(read_in_context([line], [0]), TranslateOptions(GREEDY))
     lines = read_in_context([f"{LINES[0]}.", f"{LINES[1]}."], [0, 1])
@@ -189,9 +189,11 @@ def test_the_page_reads_its_text_in_context_if_the_model_does(
     context_model: Path, monkeypatch: pytest.MonkeyPatch, context: int
 ) -> None:
     asked: list[Sequence[str | Line]] = []
-    translate = Translator.translate
+    translate = LineTranslator.translate
 
-    def record(translator: Translator, lines: Sequence[str | Line], *rest: Any, **options: Any) -> list[Translation]:
+    def record(
+        translator: LineTranslator, lines: Sequence[str | Line], *rest: Any, **options: Any
+    ) -> list[Translation]:
         asked.append(lines)
         return translate(translator, lines, *rest, **options)
 
@@ -199,7 +201,7 @@ def test_the_page_reads_its_text_in_context_if_the_model_does(
     model.card = model.card._replace(context=context)
     lines = (LINES * 4)[: BLOCK + 1]
     with monkeypatch.context() as patch:
-        patch.setattr(Translator, "translate", record)
+        patch.setattr(LineTranslator, "translate", record)
         client = Client(Service(ModelPool([model], partial(load, max_length=4))))
         values = {"source": model.source.code, "target": model.target.code}
         answer = client.ask("/page/translate", q="\n\n".join(lines), **values)["lines"]

@@ -14,7 +14,7 @@ from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOpt
 from nmt_cli.translation.forced import FORCING, JUDGING, force_translations
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.stages import STAGES
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.adversary import END, Adversary, PlanState
 from support.tokenizers import syllable_tokenizer
 
@@ -57,10 +57,10 @@ class Silent(Adversary):
         return made._replace(log_probabilities=made.log_probabilities - 30 / lengths)
 
 
-def make_silent(*said: str) -> Translator:
+def make_silent(*said: str) -> LineTranslator:
     subwords = syllable_tokenizer("unigram")
     tokens = tuple(subwords._processor.piece_to_id(piece) for piece in said)
-    return Translator(Silent(subwords.vocabulary_size, tokens), TextSource(subwords), subwords)
+    return LineTranslator(Silent(subwords.vocabulary_size, tokens), TextSource(subwords), subwords)
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nmt_cli.api.drawings.attention import measure_translations
 from nmt_cli.api.drawings.config import DrawingOptions
 from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
-from nmt_cli.api.translator import LoadedTranslator
+from nmt_cli.api.translator import Translator
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError
 from nmt_cli.evaluation.report import score_translations
@@ -115,7 +115,7 @@ def test_samples_and_contexts_of_other_lines_stay_as_they_are(untrained_model: P
 
 @pytest.mark.usefixtures("failing")
 def test_python_gets_a_copy_of_the_line_at_fault(untrained_model: Path) -> None:
-    loaded = LoadedTranslator(TranslationRequest(untrained_model).load(), untrained_model, {"beam_size": 1})
+    loaded = Translator(TranslationRequest(untrained_model).load(), untrained_model, {"beam_size": 1})
     assert [each.failure is not None for each in loaded.translations(LINES)] == [False, True, False, False]
 
 

@@ -10,7 +10,7 @@ from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation.config import CheckOptions, LineOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.properties import examples
 
 LINES = [
@@ -19,11 +19,11 @@ LINES = [
 ]
 
 
-def load() -> Translator:
+def load() -> LineTranslator:
     return TranslationRequest(find_model(Path("eng-deu")), lines=LineOptions(slips=True), threads=1).load()
 
 
-def translate(translator: Translator, line: str) -> tuple[object, ...]:
+def translate(translator: LineTranslator, line: str) -> tuple[object, ...]:
     search = SearchOptions(beam_size=1)
     (translation,) = translator.translate(
         [line], TranslateOptions(search, repair=RepairOptions(), checks=CheckOptions())
@@ -38,13 +38,13 @@ def alone() -> dict[str, tuple[object, ...]]:
 
 
 @pytest.fixture(scope="module")
-def seasoned_translator() -> Translator:
+def seasoned_translator() -> LineTranslator:
     return load()
 
 
 @examples(10)
 @given(lines=st.lists(st.sampled_from(LINES), min_size=2, max_size=12))
 def test_a_line_becomes_the_same_after_any_others(
-    seasoned_translator: Translator, alone: dict[str, tuple[object, ...]], lines: list[str]
+    seasoned_translator: LineTranslator, alone: dict[str, tuple[object, ...]], lines: list[str]
 ) -> None:
     assert [translate(seasoned_translator, line) for line in lines] == [alone[line] for line in lines]

@@ -16,7 +16,7 @@ from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.placement.alignment import find_links
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.properties import examples
 from support.tokenizers import toy_tokenizer
 
@@ -82,7 +82,7 @@ SPANS = st.sampled_from(["€30", "5 km", "a@b.example"])
     beam=st.sampled_from([1, 2, 5]),
 )
 def test_the_score_of_an_own_translation_is_that_of_the_search(seed: int, spans: list[str], beam: int) -> None:
-    translator = Translator(Carrier(seed), TextSource(WORD_TOKENIZER), WORD_TOKENIZER)
+    translator = LineTranslator(Carrier(seed), TextSource(WORD_TOKENIZER), WORD_TOKENIZER)
     source = "the dog " + " sees ".join(spans) + " at one"
     (translation,) = translator.translate(
         [source], TranslateOptions(SearchOptions(beam_size=beam, n_best=beam, max_length=40))
@@ -99,7 +99,7 @@ def test_the_score_of_an_own_translation_is_that_of_the_search(seed: int, spans:
 
 
 def test_equal_spans_are_given_in_the_order_of_the_source() -> None:
-    translator = Translator(Carrier(7), TextSource(WORD_TOKENIZER), WORD_TOKENIZER)
+    translator = LineTranslator(Carrier(7), TextSource(WORD_TOKENIZER), WORD_TOKENIZER)
     source, target = "one €30 dog 5 km sees €30 cat €30", "€30 dog €30 cat 5 km sees €30"
     (forced,) = force_translations(translator, [source], [target])
     first, other, second, third = PLACEHOLDER_IDS[:4]

@@ -16,7 +16,7 @@ from nmt_cli.translation.forced import force_lines, force_translations
 from nmt_cli.translation.known_tags import find_tags
 from nmt_cli.translation.lines import lay_out_lines
 from nmt_cli.translation.request import TranslationRequest
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.corpora import prepare_tagged
 from support.models import export_untrained
 
@@ -34,11 +34,11 @@ def tagged_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def tagging_translator(tagged_model: Path) -> Translator:
+def tagging_translator(tagged_model: Path) -> LineTranslator:
     return TranslationRequest(tagged_model).load()
 
 
-def test_the_network_reads_the_tags_and_attention_is_that_of_the_text(tagging_translator: Translator) -> None:
+def test_the_network_reads_the_tags_and_attention_is_that_of_the_text(tagging_translator: LineTranslator) -> None:
     (row,), (plain,) = (tagging_translator.source.make_rows([LINE], tags=tags) for tags in ([DUTCH], []))
     assert row.values.tolist() == [*tagging_translator.source.subwords.list_tag_ids(DUTCH), *plain.values.tolist()]  # type: ignore[union-attr]
     assert tagging_translator.source.label_positions(row) == tagging_translator.source.label_positions(plain)
@@ -50,9 +50,9 @@ def test_the_network_reads_the_tags_and_attention_is_that_of_the_text(tagging_tr
     assert tagged.hypotheses[0].log_probability != german.hypotheses[0].log_probability
 
 
-def test_without_a_language_the_first_of_the_model_is_asked_for(tagging_translator: Translator) -> None:
+def test_without_a_language_the_first_of_the_model_is_asked_for(tagging_translator: LineTranslator) -> None:
     card = tagging_translator.card._replace(target_language="de")
-    usual = Translator(tagging_translator.engine, tagging_translator.source, tagging_translator.target, card)
+    usual = LineTranslator(tagging_translator.engine, tagging_translator.source, tagging_translator.target, card)
     assert usual.complete_tags(()) == GERMAN
     assert usual.complete_tags(parse_tag_list("ui")) == parse_tag_list("to:de ui")
     assert usual.complete_tags(DUTCH) == DUTCH
@@ -61,7 +61,7 @@ def test_without_a_language_the_first_of_the_model_is_asked_for(tagging_translat
     )  # it has no tag of its own language
 
 
-def test_a_language_brings_its_rules_along(tagging_translator: Translator) -> None:
+def test_a_language_brings_its_rules_along(tagging_translator: LineTranslator) -> None:
     dutch = tagging_translator.read_languages(replace_languages(tagging_translator.languages, DUTCH))
     assert (tagging_translator.languages, dutch.languages) == (("xx", "yy"), ("xx", "nl"))
     assert dutch.reader.context.languages == dutch.check_context[:2] == ("xx", "nl")
@@ -78,7 +78,7 @@ def test_a_language_brings_its_rules_along(tagging_translator: Translator) -> No
 
 @pytest.mark.parametrize("subject", ["attention", "beam"])
 def test_what_is_drawn_is_in_the_language_asked_for(
-    tagged_model: Path, tagging_translator: Translator, subject: str
+    tagged_model: Path, tagging_translator: LineTranslator, subject: str
 ) -> None:
     texts = {}
     for language in ("de", "nl"):
@@ -93,7 +93,7 @@ def test_what_is_drawn_is_in_the_language_asked_for(
     assert texts["de"] != texts["nl"]
 
 
-def test_lines_of_several_tags_come_back_in_order(tagging_translator: Translator) -> None:
+def test_lines_of_several_tags_come_back_in_order(tagging_translator: LineTranslator) -> None:
     lines, tags = [LINE, "The cat.", "The dog.", ""], [DUTCH, GERMAN, DUTCH, ()]
     reports: list[int] = []
     together = tagging_translator.translate(lay_out_lines(lines, tags), TranslateOptions(GREEDY), reports.append)
@@ -106,7 +106,7 @@ def test_lines_of_several_tags_come_back_in_order(tagging_translator: Translator
     assert reports == sorted(reports) and reports[-1] == len(lines)
 
 
-def test_a_translation_is_scored_behind_its_tags(tagging_translator: Translator) -> None:
+def test_a_translation_is_scored_behind_its_tags(tagging_translator: LineTranslator) -> None:
     (found,) = tagging_translator.translate(["The dog sees."], TranslateOptions(replace(GREEDY, tags=DUTCH)))
     (forced,) = force_lines(tagging_translator, ["The dog sees."], [found.text], tags=[DUTCH])
     (other,) = force_lines(tagging_translator, ["The dog sees."], [found.text], tags=[GERMAN])

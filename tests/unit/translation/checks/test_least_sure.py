@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt_cli.api.translating.line_layout import LayoutOptions
-from nmt_cli.api.translator import LoadedTranslator, load
+from nmt_cli.api.translator import Translator, load
 from nmt_cli.translation.result import Translation
 
 pytestmark = pytest.mark.network
@@ -32,12 +32,12 @@ FORMATS: dict[str, str] = {
 
 
 @pytest.fixture(scope="module")
-def english_to_german() -> LoadedTranslator:
+def english_to_german() -> Translator:
     return load("eng-deu")
 
 
 @pytest.fixture(scope="module")
-def each_alone(english_to_german: LoadedTranslator) -> dict[str, Translation]:
+def each_alone(english_to_german: Translator) -> dict[str, Translation]:
     """Each sentence by itself, also in capitals."""
     sentences = [change(text) for text in (*SURE, *UNSURE) for change in (str, str.upper)]
     return dict(zip(sentences, english_to_german.translations(sentences), strict=True))
@@ -57,7 +57,7 @@ def test_the_sentences_are_what_they_are_called(each_alone: dict[str, Translatio
 )
 @settings(max_examples=25, deadline=None)
 def test_a_text_is_as_sure_as_its_worst_sentence(
-    english_to_german: LoadedTranslator,
+    english_to_german: Translator,
     each_alone: dict[str, Translation],
     sentences: list[str],
     change: Callable[[str], str],
@@ -74,7 +74,7 @@ def test_a_text_is_as_sure_as_its_worst_sentence(
 
 
 def test_the_message_names_the_sentence_with_its_translation_and_how_many_are_low(
-    english_to_german: LoadedTranslator,
+    english_to_german: Translator,
 ) -> None:
     one, two = english_to_german.translations([f"{SURE[0]} {UNSURE[0]} {SURE[1]}", " ".join(UNSURE[:2])])
     (first,), (second,) = ([check for check in text.checks if check.kind == "confidence"] for text in (one, two))
@@ -85,14 +85,14 @@ def test_the_message_names_the_sentence_with_its_translation_and_how_many_are_lo
 
 @pytest.mark.parametrize("added", ["100.", "12:30.", "5 %.", "1. 2. 3."])
 def test_a_sentence_without_words_lowers_nothing(
-    english_to_german: LoadedTranslator, each_alone: dict[str, Translation], added: str
+    english_to_german: Translator, each_alone: dict[str, Translation], added: str
 ) -> None:
     before, after = english_to_german.translations([f"{added} {SURE[0]}", f"{SURE[0]} {added}"])
     assert before.confidence == pytest.approx(each_alone[SURE[0]].confidence, abs=0.05)
     assert after.confidence == pytest.approx(each_alone[SURE[0]].confidence, abs=0.05)
 
 
-def test_frames_and_labels_are_no_sentences(english_to_german: LoadedTranslator) -> None:
+def test_frames_and_labels_are_no_sentences(english_to_german: Translator) -> None:
     framed, labelled = english_to_german.translations(
         [f"- (a) {SURE[0]} {UNSURE[0]}[1] {SURE[2]}", f"Note: {SURE[0]} {SURE[2]}"]
     )
@@ -107,7 +107,7 @@ def test_frames_and_labels_are_no_sentences(english_to_german: LoadedTranslator)
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_paragraph_of_each_format_names_its_worst_sentence(
-    english_to_german: LoadedTranslator, tmp_path: Path, form: str
+    english_to_german: Translator, tmp_path: Path, form: str
 ) -> None:
     source, target = tmp_path / f"in.{form}", tmp_path / f"out.{form}"
     source.write_text(FORMATS[form].format(" ".join(SURE[:3]), f"{SURE[0]} {UNSURE[0]} {SURE[4]}"), encoding="utf-8")
@@ -118,7 +118,7 @@ def test_a_paragraph_of_each_format_names_its_worst_sentence(
     assert (flagged.least_sure.number, flagged.least_sure.source) == (2, UNSURE[0])
 
 
-def test_a_catalogue_names_the_sentence_in_its_comment(english_to_german: LoadedTranslator, tmp_path: Path) -> None:
+def test_a_catalogue_names_the_sentence_in_its_comment(english_to_german: Translator, tmp_path: Path) -> None:
     source, target = tmp_path / "in.po", tmp_path / "out.po"
     header = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n'
     source.write_text(f'{header}\nmsgid "{SURE[0]} {UNSURE[0]}"\nmsgstr ""\n', encoding="utf-8")
@@ -147,7 +147,7 @@ def test_what_a_memory_has_is_certain_and_does_not_hide_the_rest(
     assert (beside.least_sure.source, beside.least_sure.confidences[0]) == (UNSURE[1], 1.0)
 
 
-def test_json_has_the_sentence_only_of_several(english_to_german: LoadedTranslator) -> None:
+def test_json_has_the_sentence_only_of_several(english_to_german: Translator) -> None:
     one, several = english_to_german.translations([SURE[0], f"{SURE[0]} {UNSURE[0]}"])
     layout = LayoutOptions(json=True)
     assert json.loads(layout.format_lines(one, 1))["least_sure"] is None

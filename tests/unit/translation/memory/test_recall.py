@@ -22,7 +22,7 @@ from nmt_cli.translation.memory.lookup import MOST_COMPARED, MOST_STORED, NearTe
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.adversary import adversarial_translator
 from support.properties import examples
 
@@ -94,12 +94,16 @@ ENTRY = ("The lodger pays on Monday.", "Der Untermieter zahlt am Montag.")
 
 
 @pytest.fixture(scope="module")
-def bundled_translator() -> Translator:
+def bundled_translator() -> LineTranslator:
     return TranslationRequest(MODEL, threads=1).load()
 
 
 def translate(
-    translator: Translator, lines: list[str], *entries: tuple[str, str], register: str | None = None, **search: object
+    translator: LineTranslator,
+    lines: list[str],
+    *entries: tuple[str, str],
+    register: str | None = None,
+    **search: object,
 ) -> list[Translation]:
     memory = TranslationMemory("deu")
     for entry in entries:
@@ -133,7 +137,7 @@ ENTRIES = (
 )
 @pytest.mark.parametrize("search", [{"beam_size": 1}, {"n_best": 3}, {"no_repeat_ngram": 2}], ids=str)
 def test_a_word_of_an_entry_is_translated_as_there(
-    bundled_translator: Translator, line: str, word: str, search: dict[str, object]
+    bundled_translator: LineTranslator, line: str, word: str, search: dict[str, object]
 ) -> None:
     (guided,), (alone,) = (translate(bundled_translator, [line], *some, **search) for some in (ENTRIES, []))
     assert word in guided.text and word not in alone.text
@@ -142,7 +146,7 @@ def test_a_word_of_an_entry_is_translated_as_there(
 
 @pytest.mark.parametrize("line", ["The invoice is right.", "THE INVOICE IS LOST.", "The invoice is on the table."])
 def test_what_an_entry_says_of_a_word_that_a_line_lacks_is_not_written(
-    bundled_translator: Translator, line: str
+    bundled_translator: LineTranslator, line: str
 ) -> None:
     entries = [
         ("The invoice is wrong.", "Die Rechnung stimmt nicht."),
@@ -169,7 +173,7 @@ def test_a_token_guides_sources_that_have_what_it_attends_to() -> None:
     beam=st.sampled_from([1, 3]),
 )
 def test_a_line_without_a_word_in_common_stays_the_same_to_the_last_bit(
-    bundled_translator: Translator, lines: list[str], beam: int
+    bundled_translator: LineTranslator, lines: list[str], beam: int
 ) -> None:
     guided = translate(bundled_translator, ["The lodger is strict.", *lines], ENTRY, beam_size=beam, n_best=beam)
     alone = translate(bundled_translator, ["The lodger is strict.", *lines], beam_size=beam, n_best=beam)
@@ -179,7 +183,7 @@ def test_a_line_without_a_word_in_common_stays_the_same_to_the_last_bit(
 
 @pytest.mark.parametrize("search", [{"neighbours": 0}, {"register": "informal"}], ids=str)
 def test_no_entry_guides_if_none_may_or_of_another_register(
-    bundled_translator: Translator, search: dict[str, object]
+    bundled_translator: LineTranslator, search: dict[str, object]
 ) -> None:
     guided, alone = (
         translate(bundled_translator, ["The lodger is strict."], *some, **search) for some in ([ENTRY], [])
@@ -187,7 +191,7 @@ def test_no_entry_guides_if_none_may_or_of_another_register(
     assert describe(guided) == describe(alone)
 
 
-def test_a_judge_ranks_guided_hypotheses(bundled_translator: Translator) -> None:
+def test_a_judge_ranks_guided_hypotheses(bundled_translator: LineTranslator) -> None:
     reverse = TranslationRequest(find_model(Path("deu-eng")), threads=1).load()
     judged = bundled_translator.with_judge(Judge(reverse))
     (guided,), (alone,) = (translate(judged, ["The lodger sings."], *some) for some in ([ENTRY], []))
@@ -200,14 +204,14 @@ def test_an_ensemble_is_not_guided() -> None:
     assert describe(guided) == describe(alone)
 
 
-def test_a_guided_line_is_the_same_whatever_else_is_translated(bundled_translator: Translator) -> None:
+def test_a_guided_line_is_the_same_whatever_else_is_translated(bundled_translator: LineTranslator) -> None:
     lines = ["The lodger is strict.", "Our lodger was here on Monday, and on Sunday too.", "Does the lodger sing?"]
     together = translate(bundled_translator, lines, ENTRY)
     for line, translation in zip(lines, together, strict=True):
         assert describe(translate(bundled_translator, [line], ENTRY)) == describe([translation])
 
 
-def test_samples_follow_the_mixture(bundled_translator: Translator) -> None:
+def test_samples_follow_the_mixture(bundled_translator: LineTranslator) -> None:
     sampling = SamplingOptions(sample=True, temperature=0.1)
     guided, alone = (
         translate(bundled_translator, ["The lodger is strict."], *some, n_best=8, sampling=sampling)
@@ -253,7 +257,7 @@ def test_an_entry_is_alike_that_shares_a_third_of_the_words(text: str, is_alike:
     assert ("a b" in near.find_alike(text, 2, None)) is is_alike
 
 
-def test_what_training_has_often_weighs_little_in_a_small_memory(bundled_translator: Translator) -> None:
+def test_what_training_has_often_weighs_little_in_a_small_memory(bundled_translator: LineTranslator) -> None:
     """Alone, the memory finds `did`, `you` and `for` as rare as the word in common."""
     assert bundled_translator.profile is not None
     memory, line = TranslationMemory("deu"), "Did you pay him for the invoice?"
@@ -299,7 +303,7 @@ JUNK = (
     )
 )
 def test_a_text_is_translated_alike_beside_a_memory_of_junk(
-    bundled_translator: Translator, entries: list[tuple[list[str], str]]
+    bundled_translator: LineTranslator, entries: list[tuple[list[str], str]]
 ) -> None:
     """What an entry has beside words of a language says nothing, and never appears in another text."""
     lines = [
@@ -328,7 +332,7 @@ def test_addresses_codes_and_numbers_make_no_text_alike(text: str, alike: bool) 
     assert bool(near.find_alike(text, 8, None)) == alike
 
 
-def test_requests_with_glossaries_of_their_own_read_entries_by_one_graph(bundled_translator: Translator) -> None:
+def test_requests_with_glossaries_of_their_own_read_entries_by_one_graph(bundled_translator: LineTranslator) -> None:
     """A graph for each would take time and memory for every request of a server."""
     terms = [Glossary.from_rows([["strict", word]], "glossary") for word in ("streng", "hart")]
     stores = [bundled_translator.with_glossary(glossary).stored_entries for glossary in terms]

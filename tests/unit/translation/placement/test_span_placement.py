@@ -33,7 +33,7 @@ from nmt_cli.translation.placement.span_placement import (
 )
 from nmt_cli.translation.placement.traced_text import Position
 from nmt_cli.translation.placement.units import SourceUnits, Spelling, Unit
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.adversary import Parrot, PlanState
 
 TEXTS = [
@@ -179,7 +179,7 @@ def vocabulary(kind: TokenizerKind) -> Tokenizer:
 )
 def test_spans_stay_behind_an_unknown_word_that_was_replaced(kind: TokenizerKind, line: str) -> None:
     tokenizer = vocabulary(kind)
-    translator = Translator(Parrot(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
+    translator = LineTranslator(Parrot(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
     (translation,) = translator.translate([line], TranslateOptions(GREEDY, repair=REPLACING))
     assert translation.text == line
     assert not any(span.dropped for span in translation.placed)
@@ -198,7 +198,7 @@ class Distracted(Parrot):
 
 def test_an_unknown_word_is_never_replaced_by_a_placeholder() -> None:
     tokenizer = vocabulary("word")
-    translator = Translator(Distracted(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
+    translator = LineTranslator(Distracted(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
     (translation,) = translator.translate(["i saw {x} red house"], TranslateOptions(GREEDY, repair=REPLACING))
     assert translation.text.count("{x}") == 1 and translation.text.endswith("saw {x} red house")
     assert [(span.how, span.dropped) for span in translation.placed] == [("network", False)]

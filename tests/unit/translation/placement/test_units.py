@@ -20,7 +20,7 @@ from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.placement.units import Spelling, Unit, find_units, link_words_of_units, measure_units
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.adversary import Adversary, Parrot
 from support.properties import examples
 from support.spans import lines_with_spans
@@ -89,7 +89,7 @@ def translated(
     """By a network that copies; with a `seed`, by one that does what it likes."""
     tokenizer = syllable_tokenizer(kind)
     engine = Adversary(tokenizer.vocabulary_size, seed) if seed else Parrot(tokenizer.vocabulary_size)
-    translator = Translator(
+    translator = LineTranslator(
         engine,
         TextSource(tokenizer),
         tokenizer,
@@ -131,7 +131,7 @@ def test_unknown_words_that_one_piece_stands_for_move_no_other() -> None:
         word: [word] for word in ("bade", "luma", "giko")
     }
     tokenizer = syllable_tokenizer("word")
-    translator = Translator(Parrot(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
+    translator = LineTranslator(Parrot(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
     (translation,) = force_translations(translator, [line], [line])
     assert {(0, 0), (3, 3), (4, 4)} <= set(find_links(translation, translation.hypotheses[0]))
     (empty,) = force_translations(translator, [line], [""])

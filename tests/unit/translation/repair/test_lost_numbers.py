@@ -6,7 +6,7 @@ from nmt_cli.sources.source import TextSource
 from nmt_cli.translation.config import RepairOptions, TranslateOptions
 from nmt_cli.translation.repair.asks import MOST_ASKED
 from nmt_cli.translation.result import Repair
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 from support.adversary import Adversary
 from support.scripted_translator import SUBWORDS, ScriptedTranslator, repair_line
 
@@ -98,7 +98,7 @@ def test_references_of_html_come_back_for_letters_and_quotes() -> None:
 def test_texts_of_an_invented_placeholder_are_found_again() -> None:
     lines = ["we have cats.", "we have {x} cats."]
     for seed in range(1, 9):
-        translator = Translator(Adversary(SUBWORDS.vocabulary_size, seed), TextSource(SUBWORDS), SUBWORDS)
+        translator = LineTranslator(Adversary(SUBWORDS.vocabulary_size, seed), TextSource(SUBWORDS), SUBWORDS)
         for translation in translator.translate(
             lines, TranslateOptions(SearchOptions(beam_size=1), repair=RepairOptions())
         ):
