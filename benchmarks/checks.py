@@ -127,7 +127,7 @@ def measure_confidence(translator: Translator, development: Sequence[Pair], pair
     gained = measured.auc - measured.plain_auc
     print(f"AUC gained {gained:.4f}, 95 % {low:.4f} to {high:.4f}, p {np.mean(gains <= 0):.4f}")
     for share, value in measured.coverage:
-        print(f"  without the least sure {share:4.0%}: mean chrF2 {value:.1f}")
+        print(f"  without the least confident {share:4.0%}: mean chrF2 {value:.1f}")
 
 
 def is_low(translation: Translation) -> bool:

@@ -174,13 +174,13 @@ def check_bounds(value: Any, bounds: tuple[Any, ...], key: str) -> Any:
     """Returns the value. Raises RecordError if it violates a bound."""
     for bound in bounds:
         if not bound.accept(value):
-            raise RecordError(f"{key or 'it'} is {describe(value)}; it has to be {bound}")
+            raise RecordError(f"{key or 'it'} is {describe(value)}; it must be {bound}")
     return value
 
 
 def report_type(kind: Any, value: Any, key: str) -> RecordError:
     """Returns the error for a value of the wrong type."""
-    return RecordError(f"{key or 'it'} is {describe(value)}; it has to be {name_kind(kind)}")
+    return RecordError(f"{key or 'it'} is {describe(value)}; it must be {name_kind(kind)}")
 
 
 def describe(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Puts a translator on the first page of the site, if NMT_PAGE_ASSETS names a folder with what docs/page.md lists.
+"""Puts a translator on the first page of the site, if NMT_PAGE_ASSETS names the folder that docs/page.md describes.
 
 A hook of MkDocs. The translator is fetched when a reader opens it, not before.
 """

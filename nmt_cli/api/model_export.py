@@ -63,7 +63,7 @@ def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelD
     from nmt_cli.runtime.ctranslate2_export import write_ctranslate2  # numpy, which `nmt --help` does not need
 
     if (format == "page") != (assets is not None):
-        hint = "nmt translate --export page -o FOLDER --assets ASSETS, a folder with what docs/page.md lists"
+        hint = "nmt translate --export page -o FOLDER --assets ASSETS, a folder with the files that docs/page.md lists"
         raise OptionError("--export page takes assets, and no other format does", hint=hint)
     if assets is not None:
         return partial(write_page, assets=find_assets(assets))

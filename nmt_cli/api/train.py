@@ -300,7 +300,7 @@ def report_request(request: TrainRequest, choice: str | None = None, start: Know
     """Reports to the watcher the network, the corpus, the chosen settings, and the model that training starts from."""
     corpus = request.corpus
     assistant = None if request.role.is_chief else str(request.role)
-    why = start and f"so few pairs start from {start.name}, which has {start.reason}; --init-from none does not"
+    why = start and f"few pairs: starts from {start.name}, which has {start.reason}; --init-from none prevents this"
     request.watcher.report_request(
         RequestInfo(
             corpus.languages,

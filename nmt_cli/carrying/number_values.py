@@ -320,7 +320,7 @@ SMALL_NUMBERS = SmallNumbers(
     words=LossWords(
         "numbers",
         "protected number",
-        "with different numbers than the source",
+        "with other numbers than the source",
         unrepaired="a number of the source is lost",
         repaired=("wrong number",),
         doc="Compares the values of all numbers, in any notation or script, or in words of 87 languages",

@@ -169,11 +169,11 @@ COPIED_NAMES = CopiedNameKind(
     words=LossWords(
         "untranslated",
         "protected name",
-        "with words that nothing translates",
+        "with untranslated words",
         unrepaired="a name of the source is lost",
         repaired=("lost name",),
         doc="Looks for content words without a translation",
-        nouns=("nothing translates",) * 2,
+        nouns=("no translation of",) * 2,
     ),
 )
 

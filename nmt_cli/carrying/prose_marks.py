@@ -105,7 +105,7 @@ def has_other_marks(marks: Mapping[str, str], attempt: Attempt) -> bool:
 LOST_MARKS = LossWords(
     "brackets",
     "protected brackets",
-    "with different brackets or slashes than the source",
+    "with other brackets or slashes than the source",
     unrepaired="a bracket or slash of the source is lost",
     repaired=("sentence without its brackets", "sentences without their brackets"),
     doc="Looks for brackets, for slashes between words, and for added brackets without a partner",

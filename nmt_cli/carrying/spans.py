@@ -60,7 +60,7 @@ class SpanKind(StrEnum):
     FOREIGN = auto()  # words of a script that the model does not know
     PERSON = auto()  # with a title, or how a letter begins and ends: Mr. Brown, Yours sincerely
     PLACE = auto()  # that languages name differently, and training hardly had: Denmark
-    NAME = auto()  # a word that training never had
+    NAME = auto()  # a word that never occurred in training
     RARE_NAME = auto()  # a name that training hardly had
     BRACKET = auto()
     QUOTE = auto()

@@ -57,7 +57,7 @@ def format_info(model: ModelInfo) -> list[str]:
         "precision": f"{model.precision} by default",
         "trained": ", ".join(filter(None, trained)),
         **{name: format_scores(scores) for name, scores in model.scores.items()},
-        "confidence": "rates its translations" if model.has_confidence else "",
+        "confidence": "estimates the quality of each translation" if model.has_confidence else "",
         "context": "reads the sentence before, and its translation, in documents" if model.context else "",
         "tags": ", ".join(f"{tag} ({format_count(count, 'pair')})" for tag, count in model.tags.items()),
         "licence": package.licence,

@@ -108,10 +108,10 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
         screen.say(f"  tag      {tag:<10} {numbers}")
     if manifest.options["context"]:
         pairs = format_count(manifest.context.pairs, "training pair is", "training pairs are")
-        screen.say(f"  context  {pairs} behind the sentence before; dev and test are whole texts")
+        screen.say(f"  context  {pairs} learned with the sentence before; dev and test are whole texts")
         if recurring := manifest.context.recurring.get("test"):
             short = format_count(recurring, "short test pair is", "short test pairs are")
-            screen.say(f"           {short} in training, too, but not behind the same sentence")
+            screen.say(f"           {short} in training, too, but after another sentence")
     for line in manifest.source.list_headlines():
         screen.say(f"  {line}")
     screen.say(f"  subwords {manifest.source.describe_subwords(manifest.target, manifest.tokenizer.kind)}")
@@ -181,7 +181,7 @@ def offer_resumption(screen: Screen, request: PrepareRequest) -> Iterator[None]:
         yield
     except BaseException as problem:
         if request.is_unfinished:
-            screen.say(f"what was read is kept; go on with: {request.resumption}")
+            screen.say(f"progress is saved; continue with: {request.resumption}")
         elif not isinstance(problem, Exception):
-            screen.say("interrupted: nothing is kept")
+            screen.say("interrupted: nothing was saved")
         raise

@@ -1,7 +1,7 @@
 """Opens documents.
 
 To add a format: a subclass of `Document` in a file here, named in its row of `formats/__init__.py`; or an entry point
-of another package (`docs/plugins.md`).
+of another package (`docs/python.md#plugins`).
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class DocumentSource(NamedTuple):
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
         """Yields the lines as text, with their ends if `ends`. Raises DataError for invalid UTF-8."""
-        way_on = ", name its encoding with --encoding, or go on with --errors replace"
+        way_on = ", name its encoding with --encoding, or use --errors replace"
         return decode_lines(
             self.lines, self.name, errors=self.config.errors, ends=ends, way_on=way_on, first=self.first
         )
@@ -117,7 +117,7 @@ class DocumentSource(NamedTuple):
             size += len(part)
             if size > maximum << 20:
                 raise DataError(
-                    f"{self.name} is larger than {maximum:,} MiB, and has to be held in memory as a whole",
+                    f"{self.name} is larger than {maximum:,} MiB, and must fit into memory as a whole",
                     hint="divide it, and translate the parts one by one",
                 )
             yield part

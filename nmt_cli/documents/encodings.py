@@ -62,7 +62,7 @@ def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str
         line = data.count(b"\n", 0, error.start + len(mark)) + 1
         raise DataError(
             f"{source.name}, line {line:,}: byte 0x{error.object[error.start]:02x} is not valid {encoding}",
-            hint="correct the encoding that the file declares, or go on with --errors replace",
+            hint="correct the encoding that the file declares, or use --errors replace",
         ) from error
 
 

@@ -60,7 +60,7 @@ def refuse_languages(source: DocumentSource, languages: tuple[str, str]) -> NoRe
 
 PAIRED_CODES = frozenset({"g", "pc", "mrk"})
 CODE_ELEMENTS = frozenset({"x", "ph", "it"})  # stand for a word, if they show one
-NEEDS_REVIEW = "units marked for review, because a check failed or the place of a tag is a guess"
+NEEDS_REVIEW = "units marked for review, because a check failed or the position of a tag is a guess"
 
 
 class TargetBuilder:
@@ -249,7 +249,7 @@ def shows_word(node: XmlNode, data: Mapping[str, str]) -> bool:
 
 
 LONGEST_LIST = 60  # characters of the languages of a file, as they are shown
-SEVERAL_SOURCES = "units with several variants in the language that is translated, of which one was"
+SEVERAL_SOURCES = "units with several variants in the source language, of which one was translated"
 HALVES = {"bpt": "open", "ept": "close"}  # of a pair of codes, which have the same number
 
 

@@ -84,7 +84,7 @@ SPELLINGS = str.maketrans({character: spelled for spelled, character in ESCAPES.
 KEPT_FUZZY = "fuzzy translations that were kept (--retranslate replaces them)"
 LOST_PLACEHOLDER = "marked fuzzy, because a placeholder such as %s or {name} was lost"
 GUESSED_FORMS = "marked fuzzy, because more than two plural forms were translated from only two"
-FAILED_CHECK = "marked fuzzy, because a check failed, which a comment names"
+FAILED_CHECK = "marked fuzzy, because a check failed; a comment names it"
 REMARK = "# nmt: "  # begins a comment that says why a person must review a message
 PLURAL_FORMS = re.compile(r"nplurals\s*=\s*([1-9])(?!\d)")  # no language has more; 10**9 would fill the memory
 

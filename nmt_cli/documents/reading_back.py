@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 LONGEST_QUOTED_TEXT = 60  # characters of a text that is named
-UNREADABLE = "what was written could not be read again as one text"
-LOST = "a placeholder or a tag was lost, added or torn"
+UNREADABLE = "the translation could not be read back as one text"
+LOST = "a placeholder or a tag was lost, added or damaged"
 ONE_BY_ONE = 16  # units that are told from those behind them, before all that follow are kept
 
 

@@ -77,7 +77,7 @@ FORMATS = (
         texts="rows",
     ),
     FileFormat(
-        *("suggestions", "suggestions that a server keeps", (), {"pairs": "jsonl.SuggestionsReader"}),
+        *("suggestions", "corrections that a server keeps", (), {"pairs": "jsonl.SuggestionsReader"}),
         shape=r'\s*\{\s*"format":\s*"nmt suggestions ',
         advice=TRANSLATED_ALREADY,
     ),
@@ -385,7 +385,9 @@ def find_added(name: str) -> FileFormat | None:
     added = getattr(load_plugin(plugin), "format", None)
     if not isinstance(added, FileFormat) or added in FORMATS:
         package = name_package_of(plugin)
-        raise DataError(f"{name} of the package {package} has no `format` of its own", hint="see docs/plugins.md")
+        raise DataError(
+            f"{name} of the package {package} has no `format` of its own", hint="see docs/python.md#plugins"
+        )
     return added
 
 

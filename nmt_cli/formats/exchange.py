@@ -88,7 +88,7 @@ def describe_mending(mending: XmlMending) -> list[str]:
     notes = ["blanks before the XML declaration were left out"] if mending.blank_start else []
     if mending.characters:
         characters = format_count(mending.characters, "character")
-        notes.append(f"{characters} that XML forbids: read as blanks")
+        notes.append(f"{characters} that XML forbids: read as spaces")
     return notes
 
 

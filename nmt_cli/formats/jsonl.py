@@ -1,4 +1,4 @@
-"""JSON Lines: one object or array per line; and the suggestions that a server keeps.
+"""JSON Lines: one object or array per line; and the corrections that a server keeps.
 
     {"source": "Good morning.", "target": "Guten Morgen."}      by these keys
     {"translation": {"en": "Hello.", "de": "Hallo."}}            by the languages of the options or the file's name
@@ -144,7 +144,7 @@ class JsonLinesReader(Reader):
         )
 
 
-# The suggestions that a server keeps: a heading, then one pair per line, all of it JSON.
+# The corrections that a server keeps: a heading, then one pair per line, all of it JSON.
 #
 #     {"format": "nmt suggestions 1", "source": "eng", "target": "deu"}
 #     {"source": "Hello there.", "target": "Moin zusammen."}
@@ -230,13 +230,13 @@ def read_suggestions(file: BinaryIO) -> Iterator[tuple[int, SuggestedPair | None
 
 
 class SuggestionsReader(Reader):
-    expects = "the suggestions that a server of nmt keeps"
+    expects = "the corrections that a server of nmt keeps"
 
     def read_rows(self) -> Iterator[Row]:
         with self.stream.open() as file:
             declared = parse_heading(file.readline(MAXIMUM_LINE))
             if declared is None:
-                self.refuse(1, "no heading of suggestions that this version of nmt reads")
+                self.refuse(1, "no heading of corrections that this version of nmt reads")
             is_turned = self.is_turned(declared)
             self.languages = (declared[1], declared[0]) if is_turned else declared
             self.has_tag_column = True

@@ -127,7 +127,7 @@ class Reader(ABC):
             for stream in self.streams:
                 stream.close()
                 if stream.guessed_encoding is not None:
-                    self.add_note(f"read as {stream.guessed_encoding}, since it is not UTF-8; {OTHER_ENCODING}")
+                    self.add_note(f"read as {stream.guessed_encoding}, because it is not UTF-8; {OTHER_ENCODING}")
         if row is None:
             raise DataError(f"{self.file.name} is empty", hint=f"it should contain {self.expects}")
 

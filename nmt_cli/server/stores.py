@@ -310,7 +310,7 @@ class SuggestionFile:
             try:
                 self.write(self.find_path(model), model.card.languages, suggestions)
             except OSError as error:
-                raise RequestError(507, "the file of suggestions cannot be written") from error
+                raise RequestError(507, "the file of corrections cannot be written") from error
             self.counts[client] += len(suggestions)
             for suggestion in suggestions:
                 learn_pair(model, suggestion)
@@ -322,7 +322,9 @@ class SuggestionFile:
             self.day, self.counts = day, Counter()
         if self.counts[client] + number > most:
             wait = DAY - int(time.time()) % DAY
-            raise RequestError(429, f"this server keeps {most:,} suggestions of a client in a day", retry_after=wait)
+            raise RequestError(
+                429, f"this server accepts {most:,} corrections a day from each client", retry_after=wait
+            )
 
     def write(self, path: Path, languages: tuple[str, str], suggestions: Sequence[SuggestedPair]) -> None:
         """Appends suggestions to a file. Raises RequestError if it is full or no file of them, and OSError."""
@@ -335,7 +337,7 @@ class SuggestionFile:
             elif read_at(file, end - 1, 1) != b"\n":  # editors leave a last line without its end
                 data = b"\n" + data
             if end + len(data) > self.limits.suggestions:
-                raise RequestError(507, "the file of suggestions is full")
+                raise RequestError(507, "the file of corrections is full")
             write_whole(file, end, data)
 
 
@@ -351,10 +353,10 @@ def make_suggestions(source: str, target: str, tags: TagSet, longest: int) -> li
     pairs = [(as_one_line(left), as_one_line(right)) for left, right in zip(sources, targets, strict=True)]
     pairs = [pair for pair in pairs if any(map(make_memory_key, pair))]
     if not pairs or not all(make_memory_key(text) for pair in pairs for text in pair):
-        raise RequestError(400, "a suggestion needs a text and its translation")
+        raise RequestError(400, "a correction needs a text and its translation")
     length = max(len(text) for pair in pairs for text in pair)
     if length > longest:
-        raise RequestError(413, f"a text of {format_count(length, 'character')}; suggestions have at most {longest:,}")
+        raise RequestError(413, f"a text of {format_count(length, 'character')}; a correction has at most {longest:,}")
     return [SuggestedPair(*pair, tags) for pair in pairs]
 
 
@@ -381,9 +383,9 @@ def read_file(path: Path, languages: tuple[str, str], report: Callable[[str], No
             if suggestion is not None:
                 yield suggestion
             elif (damaged := damaged + 1) <= SHOWN:
-                report(f"{path}, line {number:,}: no suggestion, or a part of one; it is left out")
+                report(f"{path}, line {number:,}: not a complete correction; it is left out")
     if damaged > SHOWN:
-        report(f"{path}: {format_count(damaged, 'line')} that are no suggestions; they are left out")
+        report(f"{path}: {format_count(damaged, 'line')} that are not corrections; they are left out")
 
 
 def require_heading(line: bytes, languages: tuple[str, str], path: Path) -> None:
@@ -391,14 +393,14 @@ def require_heading(line: bytes, languages: tuple[str, str], path: Path) -> None
     declared = parse_heading(line)
     if declared is None:
         raise DataError(
-            f"{path} does not begin as a file of suggestions does",
-            hint=f"answer from it with --tm {path}, and name a new file for suggestions",
+            f"{path} does not begin like a file of corrections",
+            hint=f"answer from it with --tm {path}, and name a new file for corrections",
         )
     if not are_same_languages(declared, languages):
         raise DataError(
-            f"{path} has suggestions from {declared[0]} to {declared[1]}, but the model translates {languages[0]} to "
+            f"{path} has corrections from {declared[0]} to {declared[1]}, but the model translates {languages[0]} to "
             f"{languages[1]}",
-            hint="name another file for suggestions",
+            hint="name another file for corrections",
         )
 
 
@@ -411,13 +413,13 @@ def find_end(file: FileIO, languages: tuple[str, str]) -> int:
     """Returns where the complete lines of a file end. Raises RequestError if it is no file of suggestions any more."""
     size = os.fstat(file.fileno()).st_size
     if not S_ISREG(os.fstat(file.fileno()).st_mode):
-        raise RequestError(507, "the file of suggestions cannot be written")
+        raise RequestError(507, "the file of corrections cannot be written")
     head, line_end, _ = read_at(file, 0, LONGEST_HEADING).partition(b"\n")
     if not size or is_cut_heading(head + line_end, languages):
         return 0
     declared = parse_heading(head)
     if declared is None or not are_same_languages(declared, languages):
-        raise RequestError(507, "the file of suggestions is another one now")
+        raise RequestError(507, "the file of corrections was replaced")
     if size == len(head) or read_at(file, size - 1, 1) == b"\n":
         return size
     tail = read_at(file, max(0, size - MAXIMUM_LINE), MAXIMUM_LINE).rpartition(b"\n")[2]
@@ -454,4 +456,4 @@ def wait_for_lock(file: IO[bytes]) -> None:
         if acquire_system_lock(file.fileno()) is not False:
             return
         time.sleep(LOCK_SECONDS)
-    raise BlockingIOError("another process holds the file of suggestions")
+    raise BlockingIOError("another process holds the file of corrections")

@@ -34,7 +34,7 @@ CHANGES: Mapping[str, Callable[[Translation], Iterable[str]]] = {
     "read": lambda translation: (f"{read.word} as {read.known}" for read in translation.readings),
     "protected": lambda translation: dict.fromkeys(span.text for span in translation.placed),
     "kept": lambda translation: translation.kept,
-    "searched again": lambda translation: (repair.remedy for repair in translation.repairs if repair.remedy),
+    "translated again": lambda translation: (repair.remedy for repair in translation.repairs if repair.remedy),
 }
 FILE_COLUMNS = {"carried": "words copied", "failed": "failed", "confidence": "confidence"}
 ENTRIES_SHOWN = 5_000  # of the page; a browser draws no more at ease
@@ -190,7 +190,7 @@ def render_head(report: QaReport) -> str:
     origins = ", ".join(f"{name} ({origin})" for name, origin in report.settings_from.items())
     settings = f" Not typed: {escape(origins)}." if origins else ""
     return (
-        f"<h1>What to look at in {escape(report.what)}</h1>"
+        f"<h1>What needs a look in {escape(report.what)}</h1>"
         f'<p class="faint">{source} to {target}. Of {things}, {failed}.{recalled}{sure}{settings}</p>'
     )
 

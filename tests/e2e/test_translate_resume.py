@@ -95,7 +95,7 @@ def test_killed_at_several_moments_a_folder_is_written_as_if_never_killed(interr
         kill_after(interrupted, 1 + number % 3, moments.uniform(0, 0.04), arguments)
         assert not list((interrupted / "out").rglob("*.docx")) or number == kills - 1
     said = finish(interrupted, *arguments)
-    assert "goes on where it was interrupted" in said and "in/a.txt: 96 texts" in said
+    assert "continues where it was interrupted" in said and "in/a.txt: 96 texts" in said
     assert blocks <= count_translated(interrupted) <= blocks + kills
     for name in ("a.txt", "sub/b.docx"):
         assert (interrupted / "out" / name).read_bytes() == (interrupted / "whole" / name).read_bytes()
@@ -117,7 +117,7 @@ def test_a_file_that_a_person_has_edited_is_not_replaced_by_going_on(interrupted
     kill_after(interrupted, LINES // BLOCK + 3, 0.01, arguments)
     written = interrupted / "out/a.txt"
     said = refuse(interrupted, *arguments)
-    assert "it was interrupted; go on with: nmt translate in" in said and "--output out --resume" in said
+    assert "it was interrupted; continue with: nmt translate in" in said and "--output out --resume" in said
     edited = written.stat().st_mtime + 100
     written.write_text("corrected by hand\n")
     os.utime(written, (edited, edited))
@@ -143,17 +143,15 @@ def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrup
         (interrupted / "in/a.txt").write_text(text)
         _, said = (process := start(interrupted, *changed, "--resume")).communicate(timeout=60)
         said = " ".join(said.split())
-        assert process.returncode == 65 and f"error: out.txt was begun with {what}" in said
+        assert process.returncode == 65 and f"error: out.txt was started with {what}" in said
         assert f"start over: nmt translate in/a.txt --beam-size {changed[-1]} --output out.txt --force" in said
     (interrupted / "in/a.txt").write_text(original)
     card = interrupted / "model/model.json"
     card.write_text((old := card.read_text()) + "\n")
-    assert (
-        "out.txt was begun with another model" in start(interrupted, *arguments, "--resume").communicate(timeout=60)[1]
-    )
+    assert "was started with another model" in start(interrupted, *arguments, "--resume").communicate(timeout=60)[1]
     card.write_text(old)
     read_alone = start(interrupted, *arguments, "--context", "0", "--resume")
-    assert "out.txt was begun with another --context" in read_alone.communicate(timeout=60)[1]
+    assert "out.txt was started with another --context" in read_alone.communicate(timeout=60)[1]
     before = count_translated(interrupted)
     assert "would go on with nmt translate in/a.txt" in finish(interrupted, *arguments)  # it starts over, and says so
     assert count_translated(interrupted) - before == LINES // BLOCK
@@ -188,7 +186,7 @@ def test_a_second_process_is_refused_in_a_line_and_harms_nothing(interrupted: Pa
         first.send_signal(signal.SIGSTOP)
         _, said = (second := start(interrupted, *arguments, *["--resume"][before:])).communicate(timeout=60)
         first.send_signal(signal.SIGCONT)
-        assert second.returncode == 73 and "out.txt is being translated by another process" in " ".join(said.split())
+        assert second.returncode == 73 and "out.txt is being written by another process" in " ".join(said.split())
         first.communicate(timeout=60)
         assert first.returncode == 0 and (interrupted / "out.txt").read_bytes() == whole
     assert sorted(path.name for path in interrupted.glob(".out*")) == []
@@ -201,7 +199,7 @@ def test_what_is_interrupted_says_how_to_go_on(interrupted: Path) -> None:
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     said = " ".join(said.split())
-    assert process.returncode == 143 and "texts are translated; go on with: nmt translate in/a.txt" in said
+    assert process.returncode == 143 and "texts are translated; continue with: nmt translate in/a.txt" in said
     assert "--resume needs files to read and to write" in start(interrupted, "--resume").communicate(timeout=60)[1]
 
 
@@ -212,4 +210,4 @@ def test_an_interruption_before_the_first_block_says_that_nothing_is_kept() -> N
     console = SimpleNamespace(say=said.append)
     with pytest.raises(KeyboardInterrupt), job.keep_journal(console):  # type: ignore[arg-type]
         raise KeyboardInterrupt
-    assert said == ["stopped before the first texts were finished: nothing is kept"]
+    assert said == ["stopped before the first texts were finished: nothing was saved"]

@@ -168,7 +168,7 @@ def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
         several for several in zip(*by_model, strict=True) if not any(drawn.translation.failure for drawn in several)
     ]
     if not drawable:
-        raise FailedLineError("nothing is drawn, since nmt failed on every sentence")
+        raise FailedLineError("nothing was drawn, because nmt failed on every sentence")
     view = AttentionView(request.config, drawable, are_pictures)
     for output in request.outputs:
         view.draw(output, drawing)
@@ -234,7 +234,7 @@ def open_attentive(request: DrawingRequest, model: Path) -> LineTranslator:
 def warn_of_translations(translations: Sequence[Translation], max_length: int, drawing: Drawing) -> None:
     """Warns of truncated input and of empty translations."""
     if any(translation.cut for translation in translations):
-        drawing.warn(f"a translation was cut before its end, at {describe_limits(max_length)}")
+        drawing.warn(f"a translation was truncated at {describe_limits(max_length)}")
     if cuts := SourceCuts.count_cuts(translations).summary:
         drawing.warn(cuts)
     for translation in translations:

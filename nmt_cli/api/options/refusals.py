@@ -203,10 +203,10 @@ PREPARE = (
     exclude({"vocab_size"}, "tokenizer_from"),
     Refusal({"image_weights"}, lambda v: v.source_type != "image", "needs --source-type image", "add it"),
     Refusal({"reverse"}, reads_pictures, "would make pictures the target", FOR_TEXT),
-    Refusal({"monolingual_source", "monolingual_target"}, reads_pictures, "is for sources that are text", FOR_TEXT),
+    Refusal({"monolingual_source", "monolingual_target"}, reads_pictures, "needs text as the source", FOR_TEXT),
     Refusal({"near_duplicates"}, reads_pictures, "compares texts", FOR_TEXT),
     require({"context_share"}, "context", "add --context 1"),
-    Refusal({"tag_column", "register", "context"}, reads_pictures, "is for sources that are text", FOR_TEXT),
+    Refusal({"tag_column", "register", "context"}, reads_pictures, "needs text as the source", FOR_TEXT),
     Refusal({"max_source_length"}, reads_pictures, "counts the subwords of texts", FOR_TEXT),
     Refusal({"max_length", "max_ratio"}, reads_pictures, "belongs to a check that does not run on captions", FOR_TEXT),
     Refusal({"keep"}, lambda v: reads_pictures(v) and "empty" in v.keep, "empty: a caption needs a picture", FOR_TEXT),
@@ -237,7 +237,7 @@ NEEDS_MEMORY = Refusal(
     {"neighbours"},
     lambda v: True,
     "needs --tm",
-    "name a memory whose translations guide those of nmt translate: --tm FILE",
+    "it is for nmt translate --tm FILE",
 )
 SEARCHED = {
     "n_best",
@@ -252,12 +252,15 @@ NOT_SERVED = {
 TRANSLATE = (
     STARTS_OVER,
     require(list_names(ServeOptions) - {"serve"}, "serve", "add --serve 5000, or leave it out"),
-    exclude(NOT_SERVED, "serve", "leave it out: requests bring their texts"),
+    exclude(NOT_SERVED, "serve", "leave it out: clients send the texts"),
     exclude(
-        SEARCHED - {"max_source_length", "protect"}, "score", "leave it out: the translation is read, not searched for"
+        SEARCHED - {"max_source_length", "protect"}, "score", "leave it out: the translation is read, not generated"
     ),
     exclude({"prefix"}, "tm"),
-    *(exclude({"context"}, option, "leave it out: each line stands alone") for option in ("prefix", "sample", "score")),
+    *(
+        exclude({"context"}, option, "leave it out: lines are read one by one")
+        for option in ("prefix", "sample", "score")
+    ),
     exclude({"beam_size", "rerank"}, "sample", "leave it out: --n-best sets how many are drawn", beside="sample"),
     Refusal(
         {"n_best"},
@@ -276,7 +279,7 @@ TRANSLATE = (
     Refusal(
         {"rerank"},
         lambda v: v.serve is not None and len(v.model or ()) > 1,
-        "ranks the translations of one model, and several are served",
+        "reranks one model, but several are served",
         "serve one, or leave it out",
     ),
     NEEDS_RERANK,
@@ -306,7 +309,7 @@ MODEL = (
     Refusal(
         {"replace_unknown"},
         lambda v: v.subwords not in ("word", "char"),
-        "replaces unknown words, and none is unknown to the {subwords} subwords of this model",
+        "replaces unknown words, but the {subwords} subwords of this model can spell every word",
         "leave it out; it is for models of --tokenizer word or char",
     ),
 )
@@ -315,7 +318,7 @@ EVALUATE = (
     Refusal(
         {"model", "precision", "rerank", *OF_SEARCH, *list_names(TagOptions, ContextOptions)},
         lambda v: v.hypothesis and not any(path.is_dir() for path in v.against or ()),
-        "cannot be combined with --hypothesis, which is translated already",
+        "cannot be combined with --hypothesis, whose lines are already translated",
         "leave it out",
     ),
     Refusal(
@@ -348,7 +351,7 @@ EVALUATE = (
     Refusal(
         {"bleu_tokenizer"},
         lambda v: v.bleu_tokenizer in SUBWORD_TOKENIZERS and v.bleu_spm is None,
-        "{bleu_tokenizer} needs its SentencePiece model, and nothing is downloaded here",
+        "{bleu_tokenizer} needs its SentencePiece model, which nmt does not download",
         "name its file with --bleu-spm; sacreBLEU's documentation says where that of flores200 is",
     ),
     Refusal(
@@ -372,7 +375,7 @@ VISUALIZE = (
     NEEDS_MEMORY,
     *(exclude(settings, subject) for subject, settings in NOT_DRAWN.items()),
     *(
-        exclude(OF_SEARCH - {"max_source_length"}, option, "leave it out: the translation is given, not searched for")
+        exclude(OF_SEARCH - {"max_source_length"}, option, "leave it out: the translation is given, not generated")
         for option in ("target", "pairs")
     ),
     Refusal(

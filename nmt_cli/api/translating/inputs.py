@@ -110,7 +110,7 @@ def find_reason_to_skip(path: Path, config: DocumentOptions) -> str | None:
         is_readable = format is requested or not (format.is_binary or requested.is_binary)
         return None if is_readable else format.title
     if format is TEXT and find_by_name(path) is not TEXT:
-        return "" if find_by_name(path) is None else "not what its name says"
+        return "" if find_by_name(path) is None else "content does not match name"
     if "translate" not in format.uses:
         return format.title
     return "a table; name its --column" if format.name in TABLES and config.column is None else None
@@ -282,7 +282,7 @@ class DocumentOpener:
     def require_bare(self, format: FileFormat) -> None:
         """Raises OptionError if more than the translation is to be written, but the format has no room for it."""
         if format is not TEXT and not self.is_bare:
-            raise OptionError(f"--format {format.name} has room for one translation and nothing beside it")
+            raise OptionError(f"--format {format.name} can store nothing beside the translation")
 
     def open_as(self, format: FileFormat, source: DocumentSource) -> Document:
         self.require_bare(format)

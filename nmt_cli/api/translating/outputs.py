@@ -384,7 +384,7 @@ def require_name(target: Path, source: DocumentSource, format: FileFormat) -> No
         return
     suffix, bare = path.suffix or "".join(format.extensions[:1]), target.with_suffix("")
     same = bare if suffix and bare.suffix == suffix else target.with_suffix(suffix)
-    hint = f"end it as that: {name_translation(path) if same == path else same}"
+    hint = f"use its extension: {name_translation(path) if same == path else same}"
     raise OptionError(f"-o {target}: the translation of {source.name} is {format.title}, too", hint=hint)
 
 

@@ -73,7 +73,7 @@ class TranslationReport:
     """Counts everything that deserves a warning at the end, translation by translation."""
 
     unseen_characters: set[str] = field(default_factory=set)
-    misread: FirstWords = field(default_factory=FirstWords)  # words that were read as known ones
+    misread: FirstWords = field(default_factory=FirstWords)  # words that were read as known words
     carried: FirstWords = field(default_factory=FirstWords)  # unknown words that were taken for names
     truncated: int = 0  # translations that reached the length limit
     spans: int = 0
@@ -172,7 +172,7 @@ class TranslationReport:
             repairs = self.repairs.most_common()
             kinds = ", ".join(f"{count_faults(fault, count)} ({remedy})" for (fault, remedy), count in repairs)
             sentences = count_things(self.repairs.total(), "sentence")
-            text = f"{sentences} searched again and repaired"
+            text = f"{sentences} translated again and repaired"
             yield Remark(f"  {text}: {kinds}", text, is_warning=False)
 
     def describe_report(self) -> Iterator[str]:
@@ -190,7 +190,7 @@ class TranslationReport:
             yield Remark(self.source_cuts.summary, f"{self.source_cuts.count:,} with a truncated sentence")
         if self.truncated:
             texts = count_things(self.truncated, self.source_cuts.thing)
-            text = f"{texts} cut before the end of the translation"
+            text = f"{texts} with a truncated translation"
             yield Remark(f"{text}, at {describe_limits(self.max_length)}", text)
 
     def describe_all_failures(self) -> Iterator[Remark]:
@@ -206,7 +206,7 @@ class TranslationReport:
         if faults:
             kinds = ", ".join(count_faults(fault, count) for fault, count in faults.most_common())
             sentences = count_things(faults.total(), "sentence")
-            text = f"{sentences} searched again without success"
+            text = f"{sentences} translated again without success"
             yield Remark(f"{text}, check them: {kinds}", text)
 
     def describe_memory(self) -> str:
@@ -271,7 +271,7 @@ class TranslationReport:
         if self.failures["failed"]:
             texts = format_count(self.texts, self.source_cuts.thing)
             raise FailedLineError(
-                f"{self.failures['failed']:,} of {texts} copied, since {self.first_error}{self.name_texts('failed')}",
+                f"{self.failures['failed']:,} of {texts} copied, because {self.first_error}{self.name_texts('failed')}",
                 hint="all others are translated; please report these, with the version that nmt --version prints",
             )
         if self.failed and strict:
@@ -289,12 +289,12 @@ class TranslationReport:
         more = " ..." if self.doubtful_spans > SPANS_SHOWN else ""
         return Remark(
             f"of {format_count(self.spans, 'protected span')}, the network lost {self.doubtful_spans:,}, put back by "
-            f"attention or position; check the place of each: {texts}{more}{self.name_texts('spans')}"
+            f"attention or position; check where they are: {texts}{more}{self.name_texts('spans')}"
         )
 
     def describe_words(self) -> Iterator[Remark]:
         """Yields warnings of words and characters unseen in training: read as others, copied, or guessed."""
-        for count, remark in ((self.misread, "read as known ones"), (self.carried, "copied unchanged")):
+        for count, remark in ((self.misread, "read as known words"), (self.carried, "copied unchanged")):
             if count.total:
                 words = count_things(count.total, "word")
                 yield Remark(f"{words} never seen in training, and {remark}: {count.shown}", f"{words} {remark}")

@@ -59,8 +59,8 @@ class ResumableJob:
         self.resumes = command.resume and begun is not None
         if self.resumes and not self.is_begun:
             raise DataError(
-                f"{command.output} was begun with {name_difference(begun or {}, self.journal.identity)}",
-                hint=f"go on as it was begun, or start over: {describe_command(command)} --force",
+                f"{command.output} was started with {name_difference(begun or {}, self.journal.identity)}",
+                hint=f"continue with the same options, or start over: {describe_command(command)} --force",
             )
         self.require_free()
 
@@ -76,7 +76,7 @@ class ResumableJob:
                 hint = "replace it with --force, or choose another -o"
                 raise OutputError(f"{target} already exists", hint=hint)
             if not self.resumes:
-                hint = f"it was interrupted; go on with: {describe_command(self.command)} --resume"
+                hint = f"it was interrupted; continue with: {describe_command(self.command)} --resume"
                 raise OutputError(f"{target} already exists", hint=hint)
             if target.stat().st_mtime > self.path.stat().st_mtime + CLOSE:
                 hint = "move it away, or replace all files: --force in place of --resume"
@@ -86,11 +86,11 @@ class ResumableJob:
     def greeting(self) -> str:
         """The message at the start; empty for a new job."""
         if self.resumes:
-            return "goes on where it was interrupted"
+            return "continues where it was interrupted"
         if self.command.resume:
             return "nothing was interrupted here: it starts from the beginning"
         if self.path is not None and self.is_begun:
-            return f"starts over; what was interrupted here would go on with {describe_command(self.command)} --resume"
+            return f"starts over; to continue the interrupted run instead: {describe_command(self.command)} --resume"
         return ""
 
     @property
@@ -99,9 +99,9 @@ class ResumableJob:
         if self.journal is None:
             return ""
         if not self.journal.blocks:
-            return "stopped before the first texts were finished: nothing is kept"
+            return "stopped before the first texts were finished: nothing was saved"
         done = format_count(self.journal.results, "text is", "texts are")
-        return f"{done} translated; go on with: {describe_command(self.command)} --resume"
+        return f"{done} translated; continue with: {describe_command(self.command)} --resume"
 
     @contextmanager
     def open_executor(self, request: TranslationRequest, processes: ExecutorOptions) -> Iterator[TranslationExecutor]:
@@ -142,7 +142,7 @@ class ResumableJob:
                 stack.enter_context(hold_file(path))
             except BlockingIOError as error:
                 raise OutputError(
-                    f"{self.command.output} is being translated by another process",
+                    f"{self.command.output} is being written by another process",
                     hint="wait for it, or name another file with --output",
                 ) from error
             yield

@@ -180,7 +180,7 @@ def require_room(command: TranslateCommand, documents: Sequence[Document]) -> No
         has_column = document.format.name in SHEETS and command.document.column is not None
         if document.format.name not in (TEXT.name, *TABLES) and not has_column:
             raise OptionError(
-                f"--confidence: {document.source.name} is read as {document.format.name}, which has no room for it",
+                f"--confidence: {document.source.name} is read as {document.format.name}, which cannot store it",
                 hint="add --report qa.html, or use only --min-confidence, which handles low confidence",
             )
 

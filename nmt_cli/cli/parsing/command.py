@@ -139,7 +139,7 @@ OTHER_OPTIONS: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("--from", "--src", "--source-lang", "--src-lang"), FROM),
     **dict.fromkeys(("--tgt", "--trg", "--target-lang", "--tgt-lang"), TO),
     **dict.fromkeys(("--gpu", "--cuda", "--device"), GPU),
-    "--page": {"--export": "type --export page -o FOLDER, with what docs/page.md lists"},
+    "--page": {"--export": "type --export page -o FOLDER, with the files that docs/page.md lists"},
 }
 CLOSE = 0.7  # similarity of a mistyped name to the one that was probably meant
 MOST_SIMILAR = 3  # names that a hint lists

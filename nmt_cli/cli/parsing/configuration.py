@@ -204,8 +204,8 @@ def select_harmless(context: typer.Context, nearby: FoundFile) -> tuple[dict[str
     warnings = [nearby.warning] if nearby.warning else []
     if refused:
         are = "are" if len(refused) > 1 else "is"
-        reason = "a file that nobody names says nothing about what is written, replaced, served or run"
-        warnings.append(f"{FILE}: {', '.join(refused)} {are} left out: {reason}; --config {FILE} takes all of it")
+        reason = "a file that you did not name may not write, replace, serve or run anything"
+        warnings.append(f"{FILE}: {', '.join(refused)} {are} ignored: {reason}; --config {FILE} takes all of it")
     return {**tables, **top, command: table}, warnings
 
 

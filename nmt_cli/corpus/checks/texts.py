@@ -185,7 +185,7 @@ class Capitals(PairCheck):
 
 class WrittenTwice(PairCheck):
     name = "written-twice"
-    problem = "a text that stands twice in its cell"
+    problem = "the same text twice in a cell"
     action = "reported"
 
     def has_problem(self, source: str, target: str) -> bool:
@@ -219,7 +219,7 @@ def has_boundaries(text: str) -> bool:
 
 class SourceWords(PairCheck):
     name = "source-words"
-    problem = "a target that is half made of words of its source"
+    problem = "a target with at least half of its words from its source"
     action = "reported"
     least_share = 0.005
 
@@ -248,7 +248,7 @@ class Apostrophes(ApostropheCheck):
 
 class MixedApostrophes(ApostropheCheck):
     name = "mixed-apostrophes"
-    problem = "several apostrophes for one letter, none of which most words have"
+    problem = "several apostrophes for one letter, none of them clearly the usual one"
     action = "reported"
 
 

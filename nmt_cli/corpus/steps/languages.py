@@ -89,7 +89,7 @@ def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: Prep
             has_column = reader.has_tag_column or (kind is TagPurpose.TARGET and reader.has_language_column)
             if (is_other or kind in tagged) and not (has_column or has_kind(file, kind)):
                 tag = f"{file.name}={PREFIXES[kind]}:{language}"
-                yield f"{file.name} has no tag of its {kind}, taken for {usual}: type {tag}"
+                yield f"{file.name} has no tag of its {kind}, so nmt treats it as {usual}; if it is not, type {tag}"
 
 
 def list_unknown(languages: Sequence[str]) -> Iterator[str]:
@@ -99,7 +99,7 @@ def list_unknown(languages: Sequence[str]) -> Iterator[str]:
             known = {fold_name(name) for names in load_names().values() for name in names}
             nearest = find_nearest(fold_name(language), known)
             guess = f"; did you mean {nearest.title()}?" if nearest else ""
-            yield f"{language} is no language that nmt knows, and is taken for a name of its own{guess}"
+            yield f"{language} is not a language that nmt knows, and is used as a name{guess}"
 
 
 def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
@@ -113,10 +113,10 @@ def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
     for tag in tags:
         if tag.kind is TagPurpose.DOMAIN and tag.value in load_names() and len(tag.value) == 3:
             name = find_language(tag.value).name
-            yield f"the tag {tag.value} is taken for a domain; for the language {name} write to:{tag.value}"
+            yield f"the tag {tag.value} is used as a domain; for the language {name}, write to:{tag.value}"
         elif tag.kind is TagPurpose.DOMAIN and len(tag.value) > 4 and len(codes := find_codes(tag.value)) > 1:
             several = f"{format_count(len(codes), 'language')} may be called so, such as {codes[0]}"
-            yield f"the tag {tag.value} is taken for a domain; {several}: write to:{codes[0]}"
+            yield f"the tag {tag.value} is used as a domain; {several}: write to:{codes[0]}"
 
 
 NAMED_BY = "--source-language, --target-language"
@@ -143,8 +143,8 @@ def find_misread_files(
             relatives = [code, *(relative.code for relative in list_related(code, most=99))]
             if read is not None and find_code(read) not in relatives:
                 problem = (
-                    f"a file whose {side} reads as {find_language(read).name}, and is taken for "
-                    f"{find_language(code).name}; if it is, type {name}={PREFIXES[kind]}:{read}"
+                    f"a file whose {side} reads as {find_language(read).name}, but is treated as "
+                    f"{find_language(code).name}; to change this, type {name}={PREFIXES[kind]}:{read}"
                 )
                 yield from describe_rows(
                     pairs, np.flatnonzero(rows), check=OtherFile.name, problem=problem, action="reported"

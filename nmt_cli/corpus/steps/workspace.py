@@ -159,8 +159,8 @@ def refuse_other_preparation(folder: Path, identity: JobIdentity, directory: Pat
         different = [name for name in identity if begun.get(name) != identity[name]]
         if different:
             raise DataError(
-                f"{directory}/ was begun with {DIFFERENCES[different[0]]}",
-                hint="go on as it was begun, or start over without --resume",
+                f"{directory}/ was started with {DIFFERENCES[different[0]]}",
+                hint="continue with the same options, or start over without --resume",
             )
 
 

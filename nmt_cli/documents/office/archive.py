@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-SIGNED = "digital signatures that are no longer valid, since the text has changed"
+SIGNED = "digital signatures that are no longer valid, because the text has changed"
 
 
 class PartialArchive(ZipFile):

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from nmt_cli.documents.document import DocumentSource
     from nmt_cli.translation.result import Translation
 
-KEPT_DRAFTS = "translations that wait for a person, and were kept (--retranslate replaces them)"
+KEPT_DRAFTS = "unfinished translations that were kept (--retranslate replaces them)"
 NEEDS_PERSON = "marked for review, because a check failed or plural forms are a guess"
 
 

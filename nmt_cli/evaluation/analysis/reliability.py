@@ -120,5 +120,5 @@ def format_reliability(reliability: Reliability) -> list[str]:
     return [
         f"confidence  ECE {reliability.calibration_error:.3f}  AUC {reliability.auc:.3f} (mean log-probability "
         f"{reliability.plain_auc:.3f})  good: chrF2 of at least {reliability.bar:g}, {reliability.good:.0%} of them",
-        f"            mean chrF2 {reliability.coverage[0][1]:.1f}; without the least sure {kept}",
+        f"            mean chrF2 {reliability.coverage[0][1]:.1f}; without the least confident {kept}",
     ]

@@ -117,7 +117,7 @@ def report_other_language(hypotheses: Hypotheses, references: Sequence[str], sou
         return []
     is_source = measure_overlap(others, read) >= ONE_LANGUAGE
     why = "in the language of the sources" if is_source else "in another language than the hypotheses"
-    return [f"the references seem to be {why}: they have hardly a word in common with the hypotheses"]
+    return [f"the references seem to be {why}: they share hardly any words with the hypotheses"]
 
 
 def count_units(texts: Sequence[str]) -> Counter[str]:
@@ -171,7 +171,7 @@ def check_references(references: Sequence[str], config: ScoreOptions = DEFAULT) 
     if config.tokenizer == "13a" and tokenised > len(references) * SUSPICIOUS_SHARE:
         number = format_count(len(references), "reference")
         warnings.append(
-            f"of {number}, {format_count(tokenised, 'looks', 'look')} tokenised (blanks before punctuation, or subword "
+            f"of {number}, {format_count(tokenised, 'looks', 'look')} tokenised (spaces before punctuation, or subword "
             "marks): score against the original text"
         )
     return warnings
@@ -231,5 +231,5 @@ def warn_of_leak(seen: Sequence[bool], where: str) -> list[str]:
     sources = format_count(len(seen), "test source")
     return [
         f"in the training data of {where}: {number:,} of {sources} ({number / len(seen):.1%}); "
-        "these scores also measure memory (see the profile: seen in training)"
+        "these scores also measure memorisation (see the profile: seen in training)"
     ]

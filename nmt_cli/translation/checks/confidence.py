@@ -108,14 +108,14 @@ def load_confidence(card: ModelCard) -> ConfidenceModel:
     again = "train it again with this nmt, with --dev 1000 or more when it is prepared"
     if not entry:
         raise OptionError(
-            "this model cannot rate its confidence: it was trained without a confidence model", hint=again
+            "this model cannot estimate its confidence: it was trained without a confidence model", hint=again
         )
     if "refused" in entry:
-        raise OptionError(f"this model cannot rate its confidence: {entry['refused']}", hint=again)
+        raise OptionError(f"this model cannot estimate its confidence: {entry['refused']}", hint=again)
     try:
         return ConfidenceModel.from_mapping(entry)
     except (KeyError, TypeError, ValueError) as error:
-        raise OptionError(f"this model's confidence is of another version ({error})", hint=again) from error
+        raise OptionError(f"this model's confidence is from another version of nmt ({error})", hint=again) from error
 
 
 def find_confidence(card: ModelCard) -> ConfidenceModel | None:

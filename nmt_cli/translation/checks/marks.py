@@ -121,7 +121,7 @@ def check_final_mark(source: str, target: str, context: CheckContext) -> FailedC
     is_free = kind in ("", ":") or target_kind in (kind, ":")  # a pause before a list or the next line is style
     if is_free or not target or not keeps_final_mark(context, mark):
         return None
-    lost = f"final mark {mark} missing" if not target_kind else f"final mark {mark} is {target_mark}"
+    lost = f"final {mark} missing" if not target_kind else f"final {mark} became {target_mark}"
     return FailedCheck("final mark", lost)
 
 
@@ -240,7 +240,7 @@ def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck 
         return failed
     forms = dict(context.glossary.find_forms(source, context.source_language))
     alike = [f"{form} looks like {term}" for form, term in forms.items()]
-    return FailedCheck("terms", f"{join_named(alike)}, and has no line in the glossary") if alike else None
+    return FailedCheck("terms", f"{join_named(alike)}, but has no line in the glossary") if alike else None
 
 
 def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> FailedCheck | None:
@@ -251,4 +251,4 @@ def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> Faile
     if missing:
         return FailedCheck(kind, f"{join_named(missing)} missing")
     guessed = [span.text for span in spans if span.doubtful]
-    return FailedCheck(kind, f"the place of {join_named(guessed)} is a guess") if guessed else None
+    return FailedCheck(kind, f"the position of {join_named(guessed)} is a guess") if guessed else None

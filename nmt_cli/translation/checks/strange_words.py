@@ -61,7 +61,7 @@ def check_invented(translation: Translation, context: CheckContext) -> FailedChe
         return None
     words = find_invented(translation.source, cover_placed(translation.text, context), context)
     meant = [word for word in words if is_meant(word, translation.hypotheses[0])]
-    return FailedCheck("invented words", f"no word of training: {join_named(meant)}") if meant else None
+    return FailedCheck("invented words", f"perhaps invented: {join_named(meant)}") if meant else None
 
 
 def check_copied_words(translation: Translation, context: CheckContext) -> FailedCheck | None:

@@ -85,12 +85,12 @@ LOSSES = tuple(dict.fromkeys(kind.words for kind in IF_LOST))
 CHECKS = (
     CheckRow(
         "failed",
-        "copied, since nmt itself failed",
+        "copied, because nmt failed on them",
         doc="Finds a line on which nmt failed.",
     ),
     CheckRow(
         "kept",
-        "as in the source or marked fuzzy, since what was written lost a placeholder, a tag or a key",
+        "kept as in the source or marked fuzzy, because the translation lost a placeholder, a tag or a key",
         doc="Finds a text of a document whose translation lost a placeholder or tag when read back.",
     ),
     CheckRow(
@@ -109,9 +109,9 @@ CHECKS = (
     ),
     CheckRow(
         "runaway",
-        "without an end",
+        "with an endless translation",
         doc="Finds a translation that does not end.",
-        repaired=("translation without an end", "translations without an end"),
+        repaired=("endless translation",),
         unrepaired="the translation does not end",
     ),
     CheckRow(
@@ -140,7 +140,7 @@ CHECKS = (
     *(CheckRow.from_words(words) for words in LOSSES if words is not COPIED_NAMES.words),
     CheckRow("quotes", "with quotation marks lost, added or unpaired", check_quotes),
     CheckRow("colons", "with a colon missing", check_colons),
-    CheckRow("final mark", "with a different final mark than the source", check_final_mark),
+    CheckRow("final mark", "with other final punctuation than the source", check_final_mark),
     CheckRow("sentences", "with a sentence or an item of a list missing", check_sentences),
     CheckRow.from_words(COPIED_NAMES.words, inspect=check_coverage),
     CheckRow(
@@ -156,19 +156,19 @@ CHECKS = (
     CheckRow("other language", "in a third language", check_other_language),
     CheckRow(
         "invented words",
-        "with words that nobody uses",
+        "with invented words",
         inspect=check_invented,
         repaired=("invented word",),
-        unrepaired="a word that training never had",
-        doubt="the network first invented a word for what it now says otherwise",
+        unrepaired="a word that never occurred in training",
+        doubt="the network first invented a word; check the new wording",
     ),
     CheckRow(
         "copied words",
-        "with words of the source language left in them",
+        "with words left in the source language",
         inspect=check_copied_words,
         repaired=("word left in the source language", "words left in the source language"),
         unrepaired="a word of the source is not translated",
-        doubt="the network first left a word untranslated that it now says otherwise",
+        doubt="the network first left a word untranslated; check the new wording",
     ),
     CheckRow(
         "negation",
@@ -176,7 +176,7 @@ CHECKS = (
         check_negation,
         repaired=("lost or added negation",),
         unrepaired="a negation is lost or added",
-        doubt="the network first lost or added a negation, and may now negate something else",
+        doubt="the network first lost or added a negation; check the new wording",
     ),
     CheckRow("unseen words", "with words never seen in training", check_words),
     CheckRow(

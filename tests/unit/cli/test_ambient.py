@@ -113,7 +113,7 @@ def test_what_a_found_file_may_not_set_is_left_out_with_a_line_and_obeyed_where_
     target.write_text("mine")
     write_settings(f"beam-size = 3\n{text}")
     result = run("translate")
-    line = next(line for line in result.stderr.splitlines() if "left out" in line)
+    line = next(line for line in result.stderr.splitlines() if "ignored" in line)
     assert f"nmt.toml: {left_out}" in line and line.endswith("--config nmt.toml takes all of it")
     assert given[0].explicit.settings_from == {"beam-size": "nmt.toml"}
     assert target.read_text() == "mine" and sorted(tmp_path.iterdir()) == [tmp_path / "project", target]
@@ -128,7 +128,7 @@ def test_a_place_to_read_may_be_found_and_a_place_to_write_may_not(given: list[A
     CliRunner().invoke(app, ["train"])
     assert (given[0].values["data"], given[0].values["model"]) == (Path("elsewhere"), Path("model"))
     result = CliRunner().invoke(app, ["prepare", "missing.tsv"])
-    assert given[1].values["data"] == Path("prepared") and "data is left out" in result.stderr
+    assert given[1].values["data"] == Path("prepared") and "data is ignored" in result.stderr
     CliRunner().invoke(app, ["translate"])
     assert given[2].values["model"] == [Path("mine")] and given[2].values["text"].glossary == "terms.tsv"
 
@@ -276,7 +276,7 @@ def test_settings_of_other_commands_are_left_to_them(given: list[Any]) -> None:
     write_settings("epochs = 3\nbeam-size = 2\nvocab-size = 500\nclip = 1.0\n[train]\nunits = 8\nforce = true\n")
     result = run("translate")
     assert given[0].explicit.settings_from == {"beam-size": "nmt.toml"}
-    assert "left out" not in result.stderr
+    assert "ignored" not in result.stderr
 
 
 def test_what_nobody_typed_gives_way_to_what_contradicts_it(given: list[Any]) -> None:
@@ -284,7 +284,7 @@ def test_what_nobody_typed_gives_way_to_what_contradicts_it(given: list[Any]) ->
     result = run("translate", "--strict", "-v", NMT_API_KEY="k")
     assert given[0].values["checks"].check and given[0].values["checks"].strict
     assert given[0].values["server"].api_key is None
-    assert "nmt.toml: temperature does not apply to this call, and is left out" in result.stderr
+    assert "nmt.toml: temperature does not apply to this call, and is ignored" in result.stderr
     run("translate", "--sample", "--temperature", "3")
     assert given[1].values["sampling"].temperature == 3.0
 

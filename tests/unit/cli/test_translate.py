@@ -45,8 +45,8 @@ def line(*hypotheses: Hypothesis, **known: object) -> Translation:
 def test_every_sentence_that_was_searched_again_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     repairs = (Repair("loop", "wider beam"), Repair("empty", None))
     found = summary(capsys, line(hypothesis(), repairs=repairs))
-    assert "1 sentence was searched again and repaired: 1 loop (wider beam)" in found
-    assert "1 sentence was searched again without success, check them: 1 empty" in found
+    assert "1 sentence was translated again and repaired: 1 loop (wider beam)" in found
+    assert "1 sentence was translated again without success, check them: 1 empty" in found
 
 
 def test_what_was_read_is_told_of_the_first_sentence_that_was_cut(capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,8 +91,8 @@ def test_what_says_how_a_line_is_read_goes_with_score() -> None:
 def test_texts_that_fail_a_check_are_counted_and_the_first_named(capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = line(hypothesis()), line(hypothesis(), checks=(FailedCheck("numbers", "number 7 missing"),))
     printed = summary(capsys, good, bad, *[bad] * 5, thing="text")
-    assert "! 6 texts of 7 with different numbers than the source (texts 2, 3, 4, 5, 6 ...)" in printed
-    assert "! 1 line of 1 with different numbers than the source (line 1)" in summary(capsys, bad)
+    assert "! 6 texts of 7 with other numbers than the source (texts 2, 3, 4, 5, 6 ...)" in printed
+    assert "! 1 line of 1 with other numbers than the source (line 1)" in summary(capsys, bad)
     assert summary(capsys, good) == ""
 
 
@@ -115,7 +115,7 @@ def test_a_line_on_which_nmt_failed_is_told_and_ends_the_command_with_70() -> No
     report.add(line(hypothesis(), checks=(FailedCheck("failed", "nmt failed (ValueError at x.py:7)"),)))
     with pytest.raises(FailedLineError) as caught:
         report.require_faultless(strict=False)
-    assert caught.value.message == "1 of 2 lines copied, since nmt failed (ValueError at x.py:7) (line 2)"
+    assert caught.value.message == "1 of 2 lines copied, because nmt failed (ValueError at x.py:7) (line 2)"
     assert caught.value.exit_code == ExitCode.SOFTWARE == 70
 
 

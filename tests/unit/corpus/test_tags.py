@@ -309,10 +309,10 @@ def test_what_a_word_was_taken_for_is_told(tmp_path: Path) -> None:
         for n, tags in enumerate(("law", "shp", "chatino"))
     ]
     notes = prepare(files, tmp_path / "prepared", PrepareOptions(target_language="Elbonian")).notes
-    assert "the tag law is taken for a domain; for the language Lauje write to:law" in notes
-    assert any(note.startswith("the tag chatino is taken for a domain; 6 languages may be called so") for note in notes)
+    assert "the tag law is used as a domain; for the language Lauje, write to:law" in notes
+    assert any(note.startswith("the tag chatino is used as a domain; 6 languages may be called so") for note in notes)
     assert any(note.startswith("tags that name languages: shp Shipibo-Conibo;") for note in notes)
-    assert any(note.startswith("Elbonian is no language that nmt knows") for note in notes)
+    assert any(note.startswith("Elbonian is not a language that nmt knows") for note in notes)
 
 
 def test_languages_are_named_in_words(tmp_path: Path) -> None:

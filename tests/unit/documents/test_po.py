@@ -163,13 +163,13 @@ ENTRY = '# by hand\n#. extracted\n#: a.c:1\nmsgctxt "x"\nmsgid "Take 7."\nmsgstr
 def test_a_message_that_fails_a_check_is_fuzzy_and_a_comment_says_why() -> None:
     text, notes = converted("po", f'{HEADER}\n{ENTRY}\nmsgid "Stay."\nmsgstr ""\n', failing)
     assert text.endswith(
-        "# by hand\n# nmt: number 7 missing\n# nmt: final mark . is !\n#. extracted\n#: a.c:1\n#, fuzzy\n"
+        "# by hand\n# nmt: number 7 missing\n# nmt: final . became !\n#. extracted\n#: a.c:1\n#, fuzzy\n"
         'msgctxt "x"\nmsgid "Take 7."\nmsgstr "TAKE 7."\n\nmsgid "Stay."\nmsgstr "STAY."\n'
     )
     assert list(notes.values()) == [1]
     flagged, plain = polib.pofile(text)
     assert (flagged.fuzzy, plain.fuzzy) == (True, False)
-    assert flagged.tcomment == "by hand\nnmt: number 7 missing\nnmt: final mark . is !"
+    assert flagged.tcomment == "by hand\nnmt: number 7 missing\nnmt: final . became !"
 
 
 def test_a_new_translation_replaces_the_remarks_about_the_old_one() -> None:

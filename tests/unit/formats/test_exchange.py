@@ -87,7 +87,7 @@ def test_characters_that_xml_forbids_become_blanks_and_are_counted(tmp_path: Pat
     assert [row.source for row in reader] == ["a b"]
     assert reader.notes == [
         f"{path.name}: blanks before the XML declaration were left out",
-        f"{path.name}: 1 character that XML forbids: read as blanks",
+        f"{path.name}: 1 character that XML forbids: read as spaces",
     ]
 
 

@@ -112,7 +112,7 @@ def test_a_card_that_is_no_card_is_damaged(model: Path, content: str) -> None:
 def test_a_card_with_a_word_for_a_table_is_damaged(model: Path) -> None:
     card = json.loads((model / "model.json").read_text())
     (model / "model.json").write_text(json.dumps({**card, "precision": "float"}))
-    with pytest.raises(DamagedError, match=r"model\.json is damaged: precision is \"float\"; it has to be an object"):
+    with pytest.raises(DamagedError, match=r"model\.json is damaged: precision is \"float\"; it must be an object"):
         ModelDirectory.load(model)
 
 
@@ -186,22 +186,22 @@ def change_card(model: Path, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
-        ("source.limit", "abc", 'source.limit is "abc"; it has to be a whole number or null'),
-        ("source.limit", 0, "source.limit is 0; it has to be from 1 to 1e+09"),
+        ("source.limit", "abc", 'source.limit is "abc"; it must be a whole number or null'),
+        ("source.limit", 0, "source.limit is 0; it must be from 1 to 1e+09"),
         ("source.length_factor", 10**400, "source.length_factor is no finite number"),
         ("source.length_factor", float("nan"), "source.length_factor is no finite number"),
-        ("source.length_factor", -1, "source.length_factor is -1.0; it has to be from 0.01 to 10000"),
-        ("training.placeholders", "x", 'training.placeholders is "x"; it has to be a number'),
-        ("tokenizer.kind", "zz", 'tokenizer.kind is "zz"; it has to be "unigram" or "bpe" or "char" or "word"'),
+        ("source.length_factor", -1, "source.length_factor is -1.0; it must be from 0.01 to 10000"),
+        ("training.placeholders", "x", 'training.placeholders is "x"; it must be a number'),
+        ("tokenizer.kind", "zz", 'tokenizer.kind is "zz"; it must be "unigram" or "bpe" or "char" or "word"'),
         (
             "source_tokenizer",
             "/etc/passwd",
-            'source_tokenizer is "/etc/passwd"; it has to be the name of a file beside it',
+            'source_tokenizer is "/etc/passwd"; it must be the name of a file beside it',
         ),
-        ("precision.default", "../x", 'precision.default is "../x"; it has to be "float" or "int8"'),
-        ("epochs", -3, "epochs is -3; it has to be from 0 to 9.0072e+15"),
-        ("development.bleu", 7, "development.bleu is 7; it has to be an object"),
-        ("versions", [], "versions is a list; it has to be an object"),
+        ("precision.default", "../x", 'precision.default is "../x"; it must be "float" or "int8"'),
+        ("epochs", -3, "epochs is -3; it must be from 0 to 9.0072e+15"),
+        ("development.bleu", 7, "development.bleu is 7; it must be an object"),
+        ("versions", [], "versions is a list; it must be an object"),
     ],
 )
 def test_a_hostile_entry_of_a_card_is_named(model: Path, key: str, value: object, problem: str) -> None:

@@ -56,7 +56,7 @@ def test_json_has_all_of_it() -> None:
                 {"kind": "length", "message": "too <short>"},
                 {"kind": "numbers", "message": "number 7 missing"},
             ],
-            "changes": {"searched again": ["wider beam"]},
+            "changes": {"translated again": ["wider beam"]},
             "confidence": None,
             "from": "network",
         }
@@ -75,7 +75,7 @@ def test_every_change_is_shown_also_of_what_failed_no_check() -> None:
         ("read", {"readings": (ReadAs("<TEH>", "the"),)}, "<TEH> as the"),
         ("protected", {"hypotheses": (with_spans("<1>", "<1>"),)}, "<1>"),
         ("kept", {"kept": ("Price",)}, "Price"),
-        ("searched again", {"repairs": (Repair("loop", "wider beam"),)}, "wider beam"),
+        ("translated again", {"repairs": (Repair("loop", "wider beam"),)}, "wider beam"),
     ]
     for _, fields, _ in changes:
         collected.add(same("word")._replace(**fields))  # type: ignore[arg-type]

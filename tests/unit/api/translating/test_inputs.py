@@ -45,7 +45,12 @@ def test_each_file_of_a_known_kind_keeps_its_place_and_others_are_told(book: Pat
     ]
     told = content.describe_skipped()
     assert told.startswith("4 of 6 files neither translated nor copied: ")
-    for name in ("Makefile, ", "old.docx (not what its name says)", "logo.png (a picture)", "table.csv (a table; name"):
+    for name in (
+        "Makefile, ",
+        "old.docx (content does not match name)",
+        "logo.png (a picture)",
+        "table.csv (a table; name",
+    ):
         assert name in told
 
 

@@ -63,13 +63,13 @@ def test_a_translation_has_the_ending_of_its_source(tmp_path: Path, source: str,
     with pytest.raises(OptionError, match=f"of {source} is ") as raised:
         OutputFiles([tmp_path / target], io.BytesIO()).require_formats([open_as(source, format)])
     suffix = Path(source).suffix or ".txt"
-    assert raised.value.hint == f"end it as that: {tmp_path / Path(target.removesuffix('.gz')).stem}{suffix}"
+    assert raised.value.hint == f"use its extension: {tmp_path / Path(target.removesuffix('.gz')).stem}{suffix}"
     with pytest.raises(OptionError) as raised:  # whose proposal is not the source itself
         OutputFiles([Path(source).with_suffix(Path(target).suffix)], io.BytesIO()).require_formats(
             [open_as(source, format)]
         )
     same = Path(source).with_stem(f"{Path(source).stem}-translated") if Path(source).suffix else "notes.txt"
-    assert raised.value.hint == f"end it as that: {same}"
+    assert raised.value.hint == f"use its extension: {same}"
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ def test_a_french_file_among_german_ones_is_found_and_a_tag_ends_that(tmp_path: 
 def test_a_single_file_that_is_not_what_its_name_says_is_found(tmp_path: Path) -> None:
     table = write_tsv(tmp_path / "en-de.tsv", FRENCH_PAIRS)
     (finding,) = prepare(table, tmp_path / "one", PrepareOptions()).manifest.findings
-    assert finding.problem.startswith("a file whose target reads as French, and is taken for German; if it is, type")
+    assert finding.problem.startswith(
+        "a file whose target reads as French, but is treated as German; to change this, type"
+    )
     with pytest.raises(DataError, match="--strict: 400 other-file"):
         prepare(table, tmp_path / "two", PrepareOptions(strict=True))
     assert not prepare(table, tmp_path / "three", PrepareOptions(target_language="fra")).manifest.findings

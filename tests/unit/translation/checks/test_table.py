@@ -99,8 +99,8 @@ def test_a_span_whose_place_is_a_guess_is_named_and_so_is_a_lost_term() -> None:
         return [(check.kind, check.message) for check in check_translation(placed, CheckContext("e", "e")).checks]
 
     assert messages(Placed("a.com", "network", dropped=False)) == []
-    assert messages(Placed("a.com", "attention", dropped=True)) == [("spans", "the place of a.com is a guess")]
-    assert messages(Placed("a.com", "position", dropped=False)) == [("spans", "the place of a.com is a guess")]
+    assert messages(Placed("a.com", "attention", dropped=True)) == [("spans", "the position of a.com is a guess")]
+    assert messages(Placed("a.com", "position", dropped=False)) == [("spans", "the position of a.com is a guess")]
     assert messages(Placed("Hund", "network", dropped=False, is_term=True)) == [("terms", "Hund missing")]
     assert messages(Placed("see", "network", dropped=False)) == []
 
@@ -117,7 +117,7 @@ def test_a_number_in_the_notation_of_the_target_is_no_term() -> None:
     spans = (Placed("$2,50", "attention", dropped=True), Placed("1.250 kg", "network", dropped=False))
     placed = translation._replace(hypotheses=(hypothesis._replace(text="pay $2,50 1.250 kg", placed_spans=spans),))
     checks = check_translation(placed, CheckContext("e", "e")).checks
-    assert checks == (FailedCheck("spans", "the place of $2,50 is a guess"),)
+    assert checks == (FailedCheck("spans", "the position of $2,50 is a guess"),)
 
 
 def test_of_a_picture_the_translation_alone_is_checked() -> None:

@@ -46,13 +46,13 @@ LOST = align(GERMAN, [0, 2, 5])._replace(read_back={"trade": -8.0, "has": -8.0})
 
 
 def test_a_content_word_without_attention_is_named_and_no_function_word() -> None:
-    assert name_lost(LOST) == "nothing translates trade"
+    assert name_lost(LOST) == "no translation of trade"
     assert name_lost(align([*GERMAN, "Handel"], [0, 2, 5, 4])) == ""
 
 
 def test_without_reading_back_only_what_a_translation_lacks_is_named() -> None:
     assert name_lost(LOST._replace(read_back=None)) == ""
-    assert name_lost(LOST._replace(read_back=None, left_out=("trade",))) == "nothing translates trade"
+    assert name_lost(LOST._replace(read_back=None, left_out=("trade",))) == "no translation of trade"
 
 
 def test_a_word_that_the_translation_contains_is_copied() -> None:
@@ -81,14 +81,14 @@ def test_each_piece_of_a_line_is_looked_at_by_itself() -> None:
     (best,) = LOST.hypotheses
     twice = best._replace(pieces=best.pieces * 2, attentions=best.attentions * 2)
     line = LOST._replace(source_pieces=LOST.source_pieces * 2, hypotheses=(twice,))
-    assert name_lost(line) == "nothing translates trade"
+    assert name_lost(line) == "no translation of trade"
 
 
 def test_reading_back_acquits_what_is_likely_and_convicts_what_is_not() -> None:
     assert name_lost(LOST._replace(read_back={"trade": -1.0})) == ""
-    assert name_lost(LOST._replace(read_back={"trade": -8.0})) == "nothing translates trade"
+    assert name_lost(LOST._replace(read_back={"trade": -8.0})) == "no translation of trade"
     seen = attend(LOST, 4, 0.7)
-    assert name_lost(seen._replace(read_back={"trade": -20.0})) == "nothing translates trade"
+    assert name_lost(seen._replace(read_back={"trade": -20.0})) == "no translation of trade"
     assert name_lost(seen._replace(read_back={"trade": -8.0})) == name_lost(seen) == ""
 
 

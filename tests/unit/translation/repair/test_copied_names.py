@@ -58,7 +58,7 @@ def test_a_lost_name_is_carried() -> None:
     assert COPIED_NAMES.list_carried(attempt, Context()) == []
 
 
-@pytest.mark.parametrize(("word", "message"), [("Nen", "nothing translates Boston"), ("Boston", "")])
+@pytest.mark.parametrize(("word", "message"), [("Nen", "no translation of Boston"), ("Boston", "")])
 def test_a_name_that_stays_lost_is_told(word: str, message: str) -> None:
     context = CheckContext("eng", "deu", profile=PROFILE)
     failed = check_coverage(aligned("City Boston", ["Stadt", word], [0, 1]), context)
