@@ -68,7 +68,7 @@ def test_a_file_may_switch_off_what_another_option_forbids(tmp_path: Path, monke
         ({"coverage_penalty": 0.2}, {"network": {"attention": "none"}}, "--coverage-penalty needs attention"),
         ({"coverage_penalty": 0.0}, {"network": {"attention": "none"}}, None),
         ({"glossary": "t.tsv"}, {"side": SimpleNamespace(is_text=False)}, "--glossary applies to text"),
-        ({"replace_unknown": True, "subwords": "bpe"}, {}, "--replace-unknown replaces unknown words, and none is"),
+        ({"replace_unknown": True, "subwords": "bpe"}, {}, "--replace-unknown replaces unknown words, but the bpe"),
         ({"replace_unknown": True, "subwords": "word"}, {}, None),
     ],
 )

@@ -109,7 +109,7 @@ def test_a_line_says_which_installed_model_few_pairs_start_from(
     def train(*options: str) -> str:
         return CliRunner().invoke(app, ["train", "--model", str(tmp_path / "model"), *options]).stderr
 
-    line = "so few pairs start from eng-deu, which has the same source language; --init-from none does not"
+    line = "few pairs: starts from eng-deu, which has the same source language; --init-from none prevents this"
     assert line in " ".join(train().split())
     assert line not in " ".join(train("--init-from", "none").split())
     assert starts == ["eng-deu", None]

@@ -69,7 +69,7 @@ def test_spans_to_look_at_are_counted_and_the_first_five_named(capsys: pytest.Ca
         report.add(translation)
     assert (report.doubtful_spans, len(report.first_doubtful)) == (2000, 5)
     assert "of 2,000 protected spans, the network lost 2,000" in (found := summary(capsys, *lost))
-    assert "check the place of each: {0} {1} {2} ..." in found
+    assert "check where they are: {0} {1} {2} ..." in found
 
 
 def run_translate(*arguments: str) -> Result:
