@@ -1,4 +1,4 @@
-"""How often do the checks cry wolf, what do they cost, and what is the confidence of a model worth?
+"""How often do the checks raise false alarms, what do they cost, and what is the confidence of a model worth?
 
     python benchmarks/checks.py alarms FULL.tsv --data PREPARED --model MODEL       # on references, which are right
     python benchmarks/checks.py time FULL.tsv --data PREPARED --model MODEL         # share of the time at beam 5

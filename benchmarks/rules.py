@@ -249,7 +249,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=5_000, help="of the pairs")
     parser.add_argument("--hostile", type=int, default=1_000, help="hostile lines")
     parser.add_argument("--reverse", action="store_true")
-    parser.add_argument("--rule", action="append", help="this one alone; may be repeated")
+    parser.add_argument("--rule", action="append", help="this one alone; can be repeated")
     parser.add_argument("--everyday", type=Path, metavar="PAIRS", help="pairs that are all read")
     parser.add_argument("--applies", type=int, default=0, help="more pairs for each rule, which it applies to")
     parser.add_argument("--show", type=Path, metavar="FILE", help="where to write the lines that change")

@@ -196,7 +196,7 @@ def print_losses(translator: Translator, corpus: PreparedCorpus, options: Namesp
 
 def parse_options() -> Namespace:
     parser = make_parser(__doc__, "model", "data", "sentences", "seed")
-    parser.add_argument("--row", action="append", help="measure this row alone; may be repeated")
+    parser.add_argument("--row", action="append", help="measure this row alone; can be repeated")
     parser.add_argument("--numbered", type=Path, help="pairs whose lines with numbers are read instead of PREPARED's")
     parser.add_argument("--lost", type=Path, metavar="PAIRS", help="count what hostile mixtures of these pairs lose")
     parser.add_argument("--beam-size", type=int, default=5)

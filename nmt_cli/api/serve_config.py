@@ -16,7 +16,7 @@ class ServeOptions(Settings, panel="Server"):
     serve: str | None = setting(
         None,
         "Serve translations over HTTP at [HOST:]PORT until Ctrl-C: LibreTranslate's interface and others, and a page. "
-        "Without a host, only to this machine; port 0 picks a free one.",
+        "Without a host, only this machine can connect; port 0 picks a free one.",
     )
     api_key: str | None = setting(None, "Answer only requests with this key.")
     api_keys: str | None = setting(
@@ -30,7 +30,7 @@ class ServeOptions(Settings, panel="Server"):
         low=1,
         harmless=False,
     )
-    allow_host: tuple[str, ...] = setting((), "Another host name of this server; may be repeated.")
+    allow_host: tuple[str, ...] = setting((), "Another host name of this server; can be repeated.")
     cors: bool = setting(False, "Let pages of any site read the answers.")
     memory_limit: str | None = setting(
         None, "With several --model, unload models that were not used for the longest time: 2G, 500M."

@@ -173,10 +173,10 @@ def mark_bold(line: str) -> str:
 
 
 METRIC_HELP = (
-    f"Metric: {', '.join(NAMES)}; may be repeated. comet and bertscore need a model on this machine, perplexity and "
+    f"Metric: {', '.join(NAMES)}; can be repeated. comet and bertscore need a model on this machine, perplexity and "
     f"accuracy the translation model.  [default: {ALL}]"
 )
-REFERENCE_HELP = "Reference translations, FILE or FILE:COLUMN; may be repeated; a table holds one reference per column."
+REFERENCE_HELP = "Reference translations, FILE or FILE:COLUMN; can be repeated; a table holds one reference per column."
 SOURCE_HELP = "Sentences to translate, FILE or FILE:COLUMN; with --hypothesis, its source sentences."
 HYPOTHESIS_HELP = "Translations to score, FILE or FILE:COLUMN, - is standard input; several are compared."
 EXPLAIN_HELP = "Show step by step how BLEU and ROUGE-L of one pair are computed."
@@ -201,7 +201,7 @@ def evaluate(
     against: Annotated[
         list[Path] | None,
         declare_option(
-            "--against", "Translations or a model to compare with; may be repeated.", "Files", harmless=True
+            "--against", "Translations or a model to compare with; can be repeated.", "Files", harmless=True
         ),
     ] = None,
     split: Annotated[
@@ -249,8 +249,8 @@ def evaluate(
 ) -> None:
     """Score the model on its test split, or on files with one sentence per line.
 
-    The model translates by itself, with beam search. Scores range from 0 to 100, on detokenised, cased text. Each has
-    its 95 % confidence interval and its signature.
+    The model translates with beam search, without seeing the references. Scores range from 0 to 100, on detokenised,
+    cased text. Each has a 95 % confidence interval and a signature.
     """
     if explain:
         return print_lines(explain_scores(metric or (), explain, scores))

@@ -37,7 +37,7 @@ PAGES = {
     "prepare": HelpPage(
         examples=(
             CommandExample("nmt prepare eng-deu.tsv", "languages from its name"),
-            CommandExample("nmt prepare memory.tmx clean.tsv=2", "the second counts twice"),
+            CommandExample("nmt prepare memory.tmx clean.tsv=2", "the second file counts twice"),
             CommandExample("nmt prepare corpus.tsv --vocab-size 8000", "more subwords"),
             CommandExample("nmt prepare corpus.csv --test heldout.tsv", "your own test set"),
             CommandExample("nmt prepare corpus.tsv --report findings.html", "all findings with lines"),
@@ -52,7 +52,7 @@ PAGES = {
         examples=(
             CommandExample("nmt train", "settings by the size of prepared/"),
             CommandExample("nmt train --epochs 5 --batch 128", "fewer epochs"),
-            CommandExample("nmt train --time 30m", "the best network that fits the time"),
+            CommandExample("nmt train --time 30m", "the best network for this time"),
             CommandExample("nmt train --resume", "continues after Ctrl-C or a crash"),
             CommandExample("nmt train --init-from eng-deu", "from the weights of another model"),
         ),
@@ -79,7 +79,7 @@ PAGES = {
     "evaluate": HelpPage(
         examples=(
             CommandExample("nmt evaluate", "the model on its test split"),
-            CommandExample("nmt evaluate --model a --model b", "is the difference chance?"),
+            CommandExample("nmt evaluate --model a --model b", "is the difference due to chance?"),
             CommandExample("nmt evaluate --source n.en --reference n.de", "your own sentences"),
             CommandExample("nmt evaluate --hypothesis o.de --reference n.de", "translations of any system"),
             CommandExample("nmt evaluate --report report.html", "a page to share"),

@@ -58,7 +58,7 @@ def format_info(model: ModelInfo) -> list[str]:
         "trained": ", ".join(filter(None, trained)),
         **{name: format_scores(scores) for name, scores in model.scores.items()},
         "confidence": "estimates the quality of each translation" if model.has_confidence else "",
-        "context": "reads the sentence before, and its translation, in documents" if model.context else "",
+        "context": "in documents, reads the previous sentence and its translation" if model.context else "",
         "tags": ", ".join(f"{tag} ({format_count(count, 'pair')})" for tag, count in model.tags.items()),
         "licence": package.licence,
         "directory": f"{model.directory}/",

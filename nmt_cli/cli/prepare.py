@@ -108,7 +108,7 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
         screen.say(f"  tag      {tag:<10} {numbers}")
     if manifest.options["context"]:
         pairs = format_count(manifest.context.pairs, "training pair is", "training pairs are")
-        screen.say(f"  context  {pairs} learned with the sentence before; dev and test are whole texts")
+        screen.say(f"  context  {pairs} learned with the previous sentence; dev and test are whole texts")
         if recurring := manifest.context.recurring.get("test"):
             short = format_count(recurring, "short test pair is", "short test pairs are")
             screen.say(f"           {short} in training, too, but after another sentence")
@@ -145,7 +145,7 @@ def prepare(
     ] = None,
     report: Annotated[
         Path | None,
-        declare_option("--report", "Write the findings of the checks to this .html or .json.", "Checks"),
+        declare_option("--report", "Write the findings of the checks to this .html or .json file.", "Checks"),
     ] = None,
     data: WrittenDataOption = Path("prepared"),
     resume: Annotated[

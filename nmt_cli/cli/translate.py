@@ -134,14 +134,14 @@ def read_line(number: int) -> str:
         ) from error
 
 
-EXPORT_HELP = "Write the model into the directory --output: for CTranslate2, or as a page."
+EXPORT_HELP = "Export the model to the directory --output: for CTranslate2, or as a web page."
 ASSETS_HELP = "Folder with Pyodide, its NumPy, and ONNX Runtime Web, for --export page."
 OUTPUT_HELP = (
-    "File to write, in place of an existing one; for several files, a directory or a pattern such as "
+    "Output file, which replaces an existing file; for several files, a directory or a pattern such as "
     "'{name}.{lang}{ext}'."
 )
 RESUME_HELP = "Continue an interrupted translation of files."
-ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; may be repeated."
+ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; can be repeated."
 CHECK_HELP = (
     "Model of the other direction, which reads every translation back; source words that it finds "
     "unlikely fail a check."
@@ -195,7 +195,7 @@ def translate(
         bool,
         declare_option(
             "--info",
-            "Print the languages, sizes, scores and licence of the model; without a model, of all installed ones.",
+            "Print the languages, sizes, scores and licence of the model; without a model, of all installed models.",
             "Output",
         ),
     ] = False,

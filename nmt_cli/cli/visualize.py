@@ -38,13 +38,17 @@ def visualize(
     explicit: ExplicitOptions,
     sentences: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SENTENCE]...", help="Sentences; without any, the lines of stdin.", show_default=False),
+        typer.Argument(
+            metavar="[SENTENCE]...",
+            help="Sentences; if there are none, the lines of standard input.",
+            show_default=False,
+        ),
     ] = None,
     output: Annotated[
         list[Path] | None,
         declare_option(
             "--output",
-            "File to write, .png, .svg, .pdf or .html, or - for the terminal; may be repeated.  [default: -]",
+            "File to write, .png, .svg, .pdf or .html, or - for the terminal; can be repeated.  [default: -]",
             "Files",
             short="-o",
         ),
@@ -60,7 +64,7 @@ def visualize(
 ) -> None:
     """Draw the attention of translations: source words down, target words across.
 
-    Draws on the terminal, to a picture (.png, .svg, .pdf) or to an interactive page (.html). --beam, --curves,
+    Draws on the terminal, into a picture (.png, .svg, .pdf) or to an interactive page (.html). --beam, --curves,
     --corpus, --network and --nearest make other drawings; --data without a sentence draws the corpus in that directory.
     """
     if config.subject == "attention" and not (sentences or config.target or config.pairs):

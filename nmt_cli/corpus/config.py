@@ -128,7 +128,7 @@ class PrepareOptions(Settings):
     )
     tag_column: str | None = setting(
         None,
-        "Column of tags, such as ui, formal or to:nld, which the model learns to obey.",
+        "Column of tags, such as ui, formal or to:nld, which the model learns to follow.",
         panel="Data",
         harmless=True,
     )
@@ -146,20 +146,20 @@ class PrepareOptions(Settings):
     )
     context: int = setting(
         0,
-        "1: learn a share of the pairs with the pair before them; each text (--group-column) stays whole.",
+        "1: learn a share of the pairs together with the previous pair; each text (--group-column) stays whole.",
         panel="Data",
         low=0,
         high=1,
     )
     context_share: float = setting(
-        0.3, "Share of the pairs, 0 to 1, that --context learns with the pair before them.", panel="Data", low=0, high=1
+        0.3, "Share of the pairs, 0 to 1, that --context learns with the previous pair.", panel="Data", low=0, high=1
     )
     near_duplicates: bool = setting(
         False, "Also keep near-duplicate sentences within one split.", panel="Splits", harmless=True
     )
     seed: int = setting(
         1,
-        "Random seed of the split and of the sentences that subwords are learned from.",
+        "Random seed for the split, and for the sentences from which subwords are learned.",
         panel="Splits",
         low=0,
         high=2**32 - 1,

@@ -15,7 +15,7 @@ class DocumentOptions(Settings, panel="Format"):
 
     format: str | None = setting(
         None,
-        f"Input format. Known are {join_formats('translate')} [from the file's content and name, else text].",
+        f"Input format: {join_formats('translate')} [from the file's content and name, else text].",
         harmless=True,
     )
     column: str | None = setting(
@@ -26,13 +26,13 @@ class DocumentOptions(Settings, panel="Format"):
     )
     new_column: str | None = setting(
         None,
-        "Name of the column for the translations [that of --column, _ and the target language]. In an "
+        "Name of the column for the translations [the name of --column, _ and the target language]. In an "
         "existing column, only empty cells are filled.",
         harmless=True,
     )
     qa_column: str | None = setting(
         None,
-        "tsv, csv, jsonl, xlsx, ods: name of a further column for failed checks.",
+        "tsv, csv, jsonl, xlsx, ods: name of a new column for failed checks.",
         harmless=True,
     )
     sort_by_confidence: bool = setting(

@@ -56,7 +56,7 @@ class TranslatedPart(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Wrapper:
-    """An element that must enclose text and may be repeated: a run of a word processor."""
+    """An element that must enclose text and can be repeated: a run of a word processor."""
 
     before: str
     after: str

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # Writes a paragraph with its translation and its marks, as placed by `translation.placement.marks`.
 #
 # In formats whose text consists of runs, each character takes the run of its source character. Each tag and point is
-# written exactly once; runs may be repeated. Must not know any format.
+# written exactly once; runs can be repeated. Must not know any format.
 
 
 Wrappers = tuple[Wrapper, ...]

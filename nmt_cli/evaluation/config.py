@@ -51,7 +51,7 @@ class ScoreOptions(Settings, panel="Scores"):
     bleu_tokenizer: BleuTokenizer = setting(
         "auto",
         "Tokenizer of sacreBLEU for BLEU: 13a for detokenised text, none for text that is already tokenised, intl, zh, "
-        "ja-mecab, ko-mecab, char; flores200 and spm with --bleu-spm; auto goes by the language: zh, ja-mecab or "
+        "ja-mecab, ko-mecab, char; flores200 and spm with --bleu-spm; auto follows the language: zh, ja-mecab or "
         "ko-mecab (where their packages are missing, char and 13a), else 13a.",
     )
     bleu_spm: str | None = setting(

@@ -294,7 +294,7 @@ BEHIND_SPAN = rf"[\s{re.escape(PAUSES)}]*"
 
 
 class Continued(Rewrite):
-    """Gives no capital to a word after a span that begins a sentence."""
+    """Does not capitalise a word after a span that begins a sentence."""
 
     def __init__(self, target: TextProfile, language: str) -> None:
         """`language` is the target's."""

@@ -95,9 +95,7 @@ class Quotes(Rewrite):
 
 
 class Reports(Rewrite):
-    """Reads `he said` after a quotation with a placeholder for the quotation, to get the order of the target: „…“,
-    sagte er.
-    """
+    """Reads `he said` with a placeholder for the quotation before it, to get the target's word order: „…“, sagte er."""
 
     def __init__(self, quotation: str) -> None:
         """`quotation` is how the source writes one, with … for its words."""
@@ -172,7 +170,7 @@ MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in th
 
 
 class FinalMarks(Rewrite):
-    """Removes the final mark of a translation whose source has none. Reads `?!` as `?`.
+    """Removes the final punctuation of a translation whose source has none. Reads `?!` as `?`.
 
     Where the source ends with a pause ("Dear Tom,"), the target's mark of that pause replaces it. A full stop does not
     become an exclamation mark, nor the reverse where the target has as many of these.

@@ -24,7 +24,7 @@ class SamplingOptions(Settings, panel="Sampling"):
         low=0.0001,
         high=1,
     )
-    seed: int = setting(1, "Random seed; each line has its own stream, by its number.", low=0)
+    seed: int = setting(1, "Random seed; each line has its own random numbers, by its line number.", low=0)
 
 
 class SearchOptions(Settings, panel="Decoding"):

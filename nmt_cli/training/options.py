@@ -56,8 +56,8 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     careless: float = setting(
         0.3,
-        "Share of source sentences that lose their capitals and their final mark in training, as "
-        "people type; 0 also turns off the typing errors of large corpora.",
+        "Share of source sentences that lose their capitals and final punctuation in training, as in text typed "
+        "in haste; 0 also turns off the typing errors of large corpora.",
         panel="Noise",
         low=0,
         high=1,
@@ -79,21 +79,21 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     sampling_temperature: float = setting(
         3.0,
-        "In a corpus of several languages, each counts with its number of pairs to the power of 1 / "
-        "NUMBER, so that small ones are not drowned; 1 keeps the shares.",
+        "In a corpus of several languages, the weight of each is its number of pairs to the power of 1 / NUMBER, "
+        "so that large ones do not drown small ones; 1 keeps the shares.",
         low=1,
         high=100,
     )
     init_from: str | None = setting(
         None,
-        "Model to start from: of the same languages (fine-tuning), or of others (a parent for a small corpus); none: "
-        "random weights.  [default: for a small corpus, an installed one that shares a language]",
+        "Model to start from: in the same languages (fine-tuning), or in others (a parent for a small corpus); none: "
+        "random weights.  [default: for a small corpus, an installed model that shares a language]",
         panel="Fine-tuning",
         harmless=True,
     )
     replay: str | None = setting(
         None,
-        "Prepared directory of old pairs to mix in, so that the model does not forget them.",
+        "Prepared corpus of old pairs to mix in, so that the model does not forget them.",
         panel="Fine-tuning",
         harmless=True,
     )
@@ -102,8 +102,8 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     time: str | None = setting(
         None,
-        "Training time instead of --epochs, such as 90s, 30m or 1h30m, including validation and export. A short time "
-        "gets a smaller network unless an option of the network is set.",
+        "Training time instead of --epochs, such as 90s, 30m or 1h30m, including validation and export. If it is "
+        "short, the network is smaller, unless you set an option of the network.",
         instead_of="epochs",
         harmless=True,
     )

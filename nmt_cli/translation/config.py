@@ -40,7 +40,7 @@ class CheckOptions(Settings, panel="Checks"):
 
     check: bool = setting(
         True,
-        "Check every translation against its source: numbers, spans, terms, marks, sentences, length, copies, repeats.",
+        "Check every translation against its source: numbers, protected spans, terms, punctuation, sentences, length, copies, repeats.",
         harmless=True,
     )
     report: str | None = setting(
@@ -99,7 +99,7 @@ class TagOptions(Settings, panel="Text"):
     to: str | None = setting(
         None, "Language to translate to, if the model has several [the first language of its corpus].", harmless=True
     )
-    tag: tuple[str, ...] = setting((), "Tag that the model knows, such as ui; may be repeated.", harmless=True)
+    tag: tuple[str, ...] = setting((), "Tag that the model knows, such as ui; can be repeated.", harmless=True)
     formality: Literal["formal", "informal"] | None = setting(
         None, "How to address people: formal (Sie, vous, usted) or informal (du, tu), if the model knows both."
     )
@@ -113,12 +113,12 @@ class TagOptions(Settings, panel="Text"):
 
 
 class ContextOptions(Settings, panel="Text"):
-    """What a model reads before a sentence, if it has learned that."""
+    """The context that a model reads before a sentence, if it was trained with context."""
 
     context: int | None = setting(
         None,
-        "Number of sentences before, with translations, that a model with context reads: 0 or 1 [1 for documents, 0 "
-        "for lines].",
+        "Number of previous sentences, with translations, that a model with context reads: 0 or 1 [1 for documents, "
+        "0 for lines].",
         low=0,
         high=1,
     )
@@ -131,7 +131,7 @@ class MemoryOptions(Settings, panel="Text"):
         (),
         (
             "Translation memory (tmx, xliff, po, tsv, csv ...): known texts get their translations from "
-            "it; may be repeated."
+            "it; can be repeated."
         ),
         harmless=True,
     )

@@ -49,7 +49,7 @@ def find_scope(context: int | None, card: ModelCard, model: Path | str) -> Conte
     """Returns what is read with the sentence before. Raises OptionError if a model that knows none is asked for it."""
     if context and not card.context:
         hint = "it was trained without: see docs/context.md"
-        raise OptionError(f"{model}/ does not read the sentence before", hint=hint)
+        raise OptionError(f"{model}/ does not read the previous sentence", hint=hint)
     if context is None:
         return "documents" if card.context else "nothing"
     return "everything" if context else "nothing"

@@ -137,7 +137,7 @@ def place(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def write_back(tools: Tools, batch: TranslationBatch) -> None:
-    """Undoes rewrites; keeps marks."""
+    """Undoes rewrites; keeps punctuation."""
     for text_id, piece in batch.pieces.items():
         if text_id not in batch.translations:
             continue
@@ -167,7 +167,7 @@ def check(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def rate(tools: Tools, batch: TranslationBatch) -> None:
-    """Rates the confidence of each sentence, gives the line the lowest, and marks low confidence."""
+    """Estimates the confidence of each sentence, takes the lowest for the line, and marks low confidence."""
     if batch.checks is not None and batch.checks.check and not batch.config.sampling.sample and tools.confidence:
         from nmt_cli.translation.checks.confidence import judge_translations, list_sentences  # training needs none
 

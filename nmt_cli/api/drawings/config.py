@@ -18,7 +18,7 @@ class DrawingOptions(Settings, panel="Pictures"):
     subwords: bool = setting(False, "Show subwords instead of words.", harmless=True)
     transpose: bool = setting(False, "Put the source across and the translation down.", harmless=True)
     heads: bool = setting(
-        False, "Draw every head of every layer of a Transformer, in one sheet; needs TensorFlow.", harmless=True
+        False, "Draw every head of every layer of a Transformer, in one picture; needs TensorFlow.", harmless=True
     )
     beam: bool = setting(False, "Draw the beam search tree instead.", harmless=True)
     curves: bool = setting(False, "Draw the learning curves of the model instead.", harmless=True)

@@ -187,7 +187,7 @@ Configuration = Annotated[
         callback=read_configuration,
     ),
 ]
-SET_HELP = "Set an option by its name; may be repeated."
+SET_HELP = "Set an option by its name; can be repeated."
 Assignments = Annotated[
     list[str] | None,
     declare_option("--set", SET_HELP, "Files", metavar="NAME=VALUE", autocompletion=complete_settings, hidden=True),

@@ -1,4 +1,4 @@
-"""Checks of what is counted: what kinds of spans find lost, quotation marks, final marks, lengths, spans."""
+"""Checks that count: lost spans, quotation marks, final punctuation, lengths."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LEAST_KEPT = 0.9  # of the marks in training's sources, the targets have as many
 def check_loss(
     words: LossWords, kinds: Sequence[LostKind], source: str, target: str, context: CheckContext
 ) -> FailedCheck | None:
-    """Looks for what kinds of spans find lost or added, as repairs do."""
+    """Looks for text that kinds of spans find lost or added, as repairs do."""
     facts = context.facts
     kinds = [kind for kind in kinds if kind.may_be_in(source, facts) or kind.may_be_in(target, facts)]
     if not kinds:
@@ -105,15 +105,13 @@ def drop_marks_of_words(source: str, target: str, context: CheckContext) -> tupl
 
 
 def check_colons(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a colon, where words of the source stand before one."""
+    """Looks for a colon, if the source has one after a word."""
     is_lost = COLON_SET.isdisjoint(target) and re.search(COLON_BEHIND_WORD, source) is not None
     return FailedCheck("colons", "colon missing") if target and is_lost and keeps_marks(context, COLONS) else None
 
 
 def check_final_mark(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for the final mark of a question or another sentence; the full stop of `12 a.m.` is none, and that behind
-    the path of a menu is style.
-    """
+    """Looks for the final punctuation of a sentence, except for abbreviations (`12 a.m.`) and paths of menus."""
     mark, target_mark = find_final_mark(source), find_final_mark(target)
     if mark == "." and (ends_with_abbreviation(source, context.source_language) or re.search(SIGN, source)):
         return None
@@ -220,7 +218,7 @@ def count_sentences(text: str, language: str) -> int:
 
 
 def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for protected spans missing or placed by a guess."""
+    """Looks for protected spans that are missing, or whose position is a guess."""
     if context.placed is None:
         counts = count_strings(target, [span.text for span in find_spans(source) if not span.is_number])
         missing = [text for text, count in counts.items() if not count]
@@ -234,7 +232,7 @@ def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck 
 
 
 def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for glossary terms missing, placed by a guess, or in a form that the glossary lacks."""
+    """Looks for glossary terms that are missing, perhaps misplaced, or in a form that the glossary lacks."""
     failed = check_placed("terms", [span for span in context.placed or () if span.is_term], target)
     if failed is not None or context.glossary is None:
         return failed

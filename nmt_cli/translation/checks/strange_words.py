@@ -56,7 +56,7 @@ IN_CODE = re.compile(rf"[\d_]|{CAPITAL_INSIDE}|^\W")  # of a number, or a name i
 
 
 def check_invented(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for words that never occurred in training, and are no compounds, names or forms of its words."""
+    """Looks for words that never occurred in training, except compounds, names and forms of its words."""
     if translation.is_recalled:
         return None
     words = find_invented(translation.source, cover_placed(translation.text, context), context)
@@ -212,7 +212,7 @@ def read_negations(language: str) -> Negations | None:
 
 
 def check_negation(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a negation on one side alone, in languages whose negations are described."""
+    """Looks for a negation on only one side, in languages whose negation is described."""
     is_long = len(source) + len(target) > LONGEST_TEXTS
     differs = may_differ.__wrapped__ if is_long else may_differ
     if not differs(source, target, context.source_language, context.target_language):

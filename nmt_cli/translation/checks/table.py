@@ -182,8 +182,8 @@ CHECKS = (
     CheckRow(
         "confidence",
         "of low confidence",
-        doc="Finds a sentence whose confidence is below `--min-confidence` or, by default, the model's threshold, and "
-        "names the least confident of several; of paragraphs of three to six good sentences, 5 % fail.",
+        doc="Finds a sentence whose confidence is below `--min-confidence`, or by default below the model's threshold. Of "
+        "several sentences, it names the least confident. Of paragraphs of three to six good sentences, 5 % fail.",
     ),
 )
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)

@@ -141,7 +141,7 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
 
 
 def check_labels(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for labels that stayed as they are, because the network knows no likely translation."""
+    """Looks for labels left untranslated, because the network finds no likely translation."""
     return FailedCheck("labels", f"not translated: {join_named(translation.kept)}") if translation.kept else None
 
 
@@ -312,7 +312,7 @@ def find_repeated_phrase(words: Sequence[str]) -> str:
 
 
 def check_words(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for words unseen in training, if the model rates no confidence.
+    """Looks for words unseen in training, if the model cannot estimate its confidence.
 
     Half of a text is told, or two words and a third of the source. A word in both texts is a name or was copied, and
     does not count. A side whose training text is so small that any text has unseen words is ignored. Where confidence

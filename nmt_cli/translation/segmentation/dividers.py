@@ -306,7 +306,7 @@ def find_breaks(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_blocks(line: DividedLine) -> Iterator[Frame]:
-    r"""Tags that separate sentences: `<br>`, `</p><p>`; behind a note, `The dog\footnote{here} sleeps`, one goes on."""
+    r"""Tags that separate sentences: `<br>`, `</p><p>`; not notes inside a sentence: `The dog\footnote{here} sleeps`."""
     pairs = {span.pair for span in line.spans if span.pair is not None}
     blocks = (span for span in line.spans if is_block_tag(span, pairs))
     for span in blocks:
@@ -372,7 +372,7 @@ def find_arrows(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_columns(line: DividedLine) -> Iterator[Frame]:
-    """Blanks that make columns: three or more, two after an option, or at least two in all gaps of a line."""
+    """Spaces that form columns: three or more, two after an option, or at least two in all gaps of a line."""
     runs = list(re.finditer(r"(?<=\S) {2,}(?=\S)", line.text))
     is_table = len(runs) > 1 and len(runs) == len(re.findall(r"(?<=\S)\s+(?=\S)", line.text))
     for before, run in zip([None, *runs], runs, strict=False):
@@ -424,7 +424,7 @@ def make_items(chain: Sequence[re.Match[str]], text: str) -> Iterator[Frame]:
 
 
 def find_asides(line: DividedLine) -> Iterator[Frame]:
-    """The blank after brackets before a sentence: `(SIGHS) I am here.`; and a name in square brackets: `[YouTube]`."""
+    """The space after brackets before a sentence: `(SIGHS) I am here.`; and a name in square brackets: `[YouTube]`."""
     for start in line.starts:
         match = re.compile(ASIDE).match(line.covered, start)
         if match is None or not line.text[match.end()].isupper():

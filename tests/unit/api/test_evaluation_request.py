@@ -40,5 +40,5 @@ def test_lines_of_files_are_one_text_and_a_split_has_its_own() -> None:
     assert replace(SPLIT, before=without).ask_of(MODEL, CARD, OF_SPLIT).text_sizes == ()
     with pytest.raises(OptionError, match="in no order"):
         replace(SPLIT, before=with_context).ask_of(MODEL, CARD, LINES)
-    with pytest.raises(OptionError, match="does not read the sentence before"):
+    with pytest.raises(OptionError, match="does not read the previous sentence"):
         replace(FILES, before=with_context).ask_of(MODEL, CARD._replace(context=0), LINES)
