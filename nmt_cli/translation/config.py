@@ -40,7 +40,8 @@ class CheckOptions(Settings, panel="Checks"):
 
     check: bool = setting(
         True,
-        "Check every translation against its source: numbers, protected spans, terms, punctuation, sentences, length, copies, repeats.",
+        "Check every translation against its source: numbers, protected spans, terms, punctuation, sentences, length, "
+        "copies, repeats.",
         harmless=True,
     )
     report: str | None = setting(

@@ -153,9 +153,7 @@ def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrup
     read_alone = start(interrupted, *arguments, "--context", "0", "--resume")
     assert "out.txt was started with another --context" in read_alone.communicate(timeout=60)[1]
     before = count_translated(interrupted)
-    assert "to continue the interrupted run instead: nmt translate in/a.txt" in finish(
-        interrupted, *arguments
-    )  # it starts over, and says so
+    assert "run instead: nmt translate in/a.txt" in finish(interrupted, *arguments)  # it starts over, and says so
     assert count_translated(interrupted) - before == LINES // BLOCK
     assert "nothing was interrupted here" in finish(interrupted, *arguments, "--resume")
 

@@ -306,7 +306,7 @@ def find_breaks(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_blocks(line: DividedLine) -> Iterator[Frame]:
-    r"""Tags that separate sentences: `<br>`, `</p><p>`; not notes inside a sentence: `The dog\footnote{here} sleeps`."""
+    r"""Tags that separate sentences: `<br>`, `</p><p>`; not notes in a sentence: `The dog\footnote{here} sleeps`."""
     pairs = {span.pair for span in line.spans if span.pair is not None}
     blocks = (span for span in line.spans if is_block_tag(span, pairs))
     for span in blocks:
