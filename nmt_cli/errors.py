@@ -61,7 +61,7 @@ class DataError(NmtError):
 
 
 class DamagedError(DataError):
-    """The files of a prepared directory or a model directory differ from those listed in its manifest."""
+    """The files of a prepared corpus or a model directory do not match its manifest."""
 
     def __init__(
         self, message: str, *, hint: str = "copy the whole directory again, or make it again with --force"

@@ -1,4 +1,4 @@
-"""What the operating system gives: whole files, locks, signals and cores. Standard library only.
+"""Services of the operating system: whole files, locks, signals and cores. Standard library only.
 
 A file is written under a temporary name and renamed: `with stage_file(path) as staged: ...` leaves the old file or
 the new one, also after a kill.

@@ -1,4 +1,4 @@
-"""What other packages add by entry points: kinds of documents, metrics, shapes of requests, and models.
+"""Plugins: other packages add documents, metrics, server interfaces and models by entry points.
 
 The entry points are read when something is asked for that nmt does not know, and a plugin is imported when it is used.
 A package with damaged entry points hides no other. Must not know what plugins are. Standard library only.

@@ -318,7 +318,7 @@ FOLD = np.uint64(29)  # bits
 
 
 class EqualRows(NamedTuple):
-    """Rows whose keys repeat, sorted by key; those of equal keys stand together, in ascending order."""
+    """Rows whose keys repeat, sorted by key; rows with equal keys are adjacent, in ascending order."""
 
     rows: IntArray  # (R,)
     is_first: BoolArray  # (R,) whether a row is the first with its key

@@ -1,4 +1,4 @@
-"""Finds where two series of lengths, those of lines and of their translations, are shifted against each other.
+"""Finds where lines and their translations are shifted against each other, by their lengths.
 
 The length of a translation correlates with that of its source. If the lengths correlate only after one side is moved by
 a few lines, the lines are shifted.

@@ -98,7 +98,7 @@ class NumberSpellings(NamedTuple):
 
 
 class NumberSet(NamedTuple):
-    """The numbers of a text, among which those of another are looked up."""
+    """The numbers of a text, for looking up the numbers of another text."""
 
     values: frozenset[Decimal]
     parts: frozenset[int]

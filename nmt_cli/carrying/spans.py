@@ -311,14 +311,14 @@ class Kind:
 
 
 class Difference(NamedTuple):
-    """What only one of two texts has, as messages name it."""
+    """The items that only one of two texts has, as messages name them."""
 
     missing: Sequence[str] = ()  # from the translation
     added: Sequence[str] = ()  # to it
 
 
 class LossWords(NamedTuple):
-    """What is said where a translation lost something: a failed check, and the repair that is counted."""
+    """The words for a loss in a translation: the failed check, and the counted repair."""
 
     fault: Literal["numbers", "dates", "untranslated", "brackets"]
     remedy: str  # what helps

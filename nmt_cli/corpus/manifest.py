@@ -280,7 +280,7 @@ class TaggedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class TextOrder:
-    """The training pairs that are learned behind the sentence before, and the order of the others."""
+    """The training pairs that are learned with the previous sentence, and the order of the others."""
 
     pairs: Count = 0
     texts: dict[str, tuple[Count, ...]] = dataclasses.field(default_factory=dict)  # of dev and test: their sizes

@@ -170,7 +170,7 @@ def prepare(
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What decides how a corpus is prepared, and nothing about the result."""
+    """The facts that decide how a corpus is prepared."""
 
     workspace: Workspace
     reader: PictureReader | None

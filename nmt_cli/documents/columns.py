@@ -162,7 +162,7 @@ def write_text(unit: TranslationUnit, translations: Sequence[Translation]) -> st
 
 
 class SortedRows:
-    """The rows of a sheet: those that are translated change places among each other, all else stays."""
+    """The rows of a sheet: translated rows are reordered among each other, all others stay."""
 
     def __init__(self, move_row: Callable[[str, str], str]) -> None:
         self.move_row = move_row  # writes a row in the place of another
@@ -182,7 +182,7 @@ class SortedRows:
 
 
 class SortedDocument(Document):
-    """A table whose translated rows are written at the end, least sure first; equal ones stay in order."""
+    """A table whose translated rows are written at the end, least confident first; equal rows stay in order."""
 
     def __init__(self, table: Document) -> None:
         super().__init__(table.source)

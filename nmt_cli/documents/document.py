@@ -50,7 +50,7 @@ class Location(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a unit has: its texts, and the signs of the marks that no translation changes."""
+    """The content of a unit: its texts, and the markup that no translation changes."""
 
     texts: tuple[str, ...]
     marks: str = ""

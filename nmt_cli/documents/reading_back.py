@@ -48,7 +48,7 @@ class WrittenUnit(NamedTuple):
 
 
 class FoundUnit(NamedTuple):
-    """A unit as it is read back, and where it stands in the document."""
+    """A unit as it is read back, and its position in the document."""
 
     range: TextRange
     content: Content

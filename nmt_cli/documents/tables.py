@@ -84,7 +84,7 @@ class PlainFields(NamedTuple):
 
 
 class QuotedFields(NamedTuple):
-    """How rows are spelled whose fields may be quoted: those that hold one of the marks."""
+    """The spelling of rows with quoted fields; a field is quoted if it contains a delimiter, a quote or a line end."""
 
     delimiter: str
     marks: Sequence[str]

@@ -120,17 +120,17 @@ FORMATS = (
         texts="strings",
     ),
     FileFormat(
-        *("xcstrings", "a string catalogue of Xcode", (".xcstrings",)),
+        *("xcstrings", "an Xcode string catalogue", (".xcstrings",)),
         {"pairs": "po.XcodeReader", "translate": "strings.catalogues.XcodeDocument"},
         texts="strings",
     ),
     FileFormat(
-        *("sgm", "a test set of WMT in SGML", (".sgm", ".sgml"), {"pairs": "testsets.SgmReader", "score": ""}),
+        *("sgm", "a WMT test set in SGML", (".sgm", ".sgml"), {"pairs": "testsets.SgmReader", "score": ""}),
         roots=("srcset", "refset", "tstset", "mteval"),
         advice="take its segments out first, one per line: sacrebleu -t wmt20 -l en-de --echo src",
     ),
     FileFormat(
-        *("wmt", "a test set of WMT in XML", (), {"pairs": "testsets.WmtReader", "score": ""}),
+        *("wmt", "a WMT test set in XML", (), {"pairs": "testsets.WmtReader", "score": ""}),
         roots=("dataset",),
         advice="take its segments out first, one per line",
     ),
@@ -171,7 +171,7 @@ FORMATS = (
         is_binary=True,
     ),
     FileFormat(
-        *("odt", "a text document of LibreOffice", (".odt",), {"translate": "office.opendocument.OpenDocument"}),
+        *("odt", "a LibreOffice text document", (".odt",), {"translate": "office.opendocument.OpenDocument"}),
         is_binary=True,
     ),
     FileFormat(
@@ -179,7 +179,7 @@ FORMATS = (
         is_binary=True,
     ),
     FileFormat(
-        *("odp", "a presentation of LibreOffice", (".odp",), {"translate": "office.opendocument.OpenDocument"}),
+        *("odp", "a LibreOffice presentation", (".odp",), {"translate": "office.opendocument.OpenDocument"}),
         is_binary=True,
     ),
     FileFormat(
@@ -197,23 +197,23 @@ FORMATS = (
         texts="strings",
     ),
     FileFormat(
-        *("android", "strings of an Android app", (), {"translate": "strings.xml_values.AndroidDocument"}),
+        *("android", "Android app strings", (), {"translate": "strings.xml_values.AndroidDocument"}),
         roots=("resources",),
         file_names=("strings.xml",),
         texts="strings",
     ),
     FileFormat(
-        *("plist", "a property list of an Apple app", (".stringsdict", ".plist")),
+        *("plist", "an Apple property list", (".stringsdict", ".plist")),
         {"translate": "strings.xml_values.PropertyListDocument"},
         roots=("plist",),
         texts="strings",
     ),
     FileFormat(
-        *("apple", "strings of an Apple app", (".strings",), {"translate": "strings.entries.AppleStringsDocument"}),
+        *("apple", "Apple app strings", (".strings",), {"translate": "strings.entries.AppleStringsDocument"}),
         texts="strings",
     ),
     FileFormat(
-        *("ftl", "strings of Project Fluent", (".ftl",), {"translate": "strings.entries.FluentDocument"}),
+        *("ftl", "Project Fluent strings", (".ftl",), {"translate": "strings.entries.FluentDocument"}),
         texts="strings",
     ),
     FileFormat(
@@ -222,17 +222,17 @@ FORMATS = (
     ),
     FileFormat("toml", "a TOML file", (".toml",), {"translate": "strings.entries.TomlDocument"}, texts="strings"),
     FileFormat(
-        *("php", "arrays of PHP", (".php",), {"translate": "strings.entries.PhpDocument"}),
+        *("php", "PHP arrays", (".php",), {"translate": "strings.entries.PhpDocument"}),
         starts=(b"<?php",),
         texts="strings",
     ),
     FileFormat(
-        *("dtd", "entities of a DTD", (".dtd", ".ent"), {"translate": "strings.entries.DtdDocument"}),
+        *("dtd", "DTD entities", (".dtd", ".ent"), {"translate": "strings.entries.DtdDocument"}),
         starts=(b"<!ENTITY",),
         texts="strings",
     ),
     FileFormat(
-        *("rc", "a resource script of Windows", (".rc", ".rc2")),
+        *("rc", "a Windows resource script", (".rc", ".rc2")),
         {"translate": "strings.entries.ResourceScriptDocument"},
         texts="strings",
     ),
@@ -265,7 +265,7 @@ FORMATS = (
         advice="take its text out first: sed '1,/^$/d' {name} > {stem}.txt",
     ),
     FileFormat(
-        *("code", "the source text of a program"),
+        *("code", "the source code of a program"),
         (".js", ".mjs", ".jsx", ".ts", ".tsx", ".c", ".h", ".cpp", ".java", ".py", ".lua"),
         advice="take its texts out first: xgettext -o {stem}.pot {name}",
     ),
@@ -275,7 +275,7 @@ FORMATS = (
         advice="take its texts out first: in Ren'Py's launcher, Extract Dialogue, as text",
     ),
     FileFormat(
-        *("gift", "questions of Moodle in GIFT", (".gift",)),
+        *("gift", "Moodle questions in GIFT", (".gift",)),
         shape=r"(?s)\s*(?://[^\n]*\n\s*|\$CATEGORY:[^\n]*\n\s*)*::[^\n]{1,200}?::.{0,4000}?(?<!\\)\{\s*(?:[=~#%]|T(?:RUE)?\b|F(?:ALSE)?\b|\})",
         advice="import it into Moodle, and export it from there as Moodle XML or HTML",
     ),
@@ -284,7 +284,7 @@ FORMATS = (
         advice="convert it: hjson -j {name} > {stem}.json",
     ),
     FileFormat(
-        *("xunity", "texts of a game, of XUnity.AutoTranslator", ()),
+        *("xunity", "game texts of XUnity.AutoTranslator", ()),
         shape=r"(?:[ \t\r]*(?://[^\n]*)?\n)*+(?:[^\n=]*(?:\\=[^\n=]*)*=\r?\n|[^\n=]*(?:\\=[^\n=]*)*=\r?$){2}",
         advice="let the game ask: nmt translate --serve (docs/serve.md says what to write into its Config.ini)",
     ),
@@ -296,7 +296,7 @@ FORMATS = (
         advice="take its text out first: pdftotext -layout {name}",
     ),
     FileFormat(
-        *("office", "a document of an old Office", (".doc", ".xls", ".ppt")),
+        *("office", "a document from an old version of Office", (".doc", ".xls", ".ppt")),
         starts=(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",),
         is_binary=True,
         advice="save it in its newer form (.docx, .xlsx, .pptx) first; if it is that, it has a password: remove it",

@@ -43,7 +43,7 @@ HEADER_FIELD = re.compile(r"^([\w-]+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 
 
 class PoEntry(NamedTuple):
-    """An entry; the last one of a catalogue has no texts, but what stands at its end."""
+    """An entry; the last entry of a catalogue has no texts, only the end of the file."""
 
     line: int  # of its first keyword
     before: str  # as it is spelled, what belongs to no entry
@@ -221,7 +221,7 @@ STALE = "stale"  # gone from the program
 
 
 class Member(NamedTuple):
-    """A member of a JSON object, and where it stands in the text."""
+    """A member of a JSON object, and its position in the text."""
 
     key: str
     value: Any

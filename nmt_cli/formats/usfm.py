@@ -1,4 +1,4 @@
-r"""USFM, the markup of Bible translations: marks, each with the text behind it.
+r"""USFM, the markup of Bible translations: markers, each with the text after it.
 
     \v 2-3 And \nd God\nd* said,     UsfmMark(1, "\v", "v", "place", " 2-3 And ")
                                      UsfmMark(1, "\nd", "nd", "character", " God"), UsfmMark(1, "\nd*", ..., " said,")
@@ -42,7 +42,7 @@ MarkKind = Literal["place", "note", "milestone", "character", "cell", "paragraph
 
 
 class UsfmMark(NamedTuple):
-    """A mark, and the text behind it up to the next; the first of a file has only that."""
+    """A marker, and the text after it up to the next marker; the first one of a file has only text."""
 
     line: int
     raw: str

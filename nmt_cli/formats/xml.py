@@ -1,4 +1,4 @@
-"""The one engine for XML, of pairs and of documents: expat, behind one guard, one set of limits and one mending.
+"""The one engine for XML, of pairs and of documents: expat, with one guard, one set of limits and one set of repairs.
 
 Units, such as those of a translation memory, are read from a stream, one at a time (`UnitCollector`), and from a
 document with their places (`cut_units`). What is written back byte for byte becomes tokens (`scan_xml`), cut where
@@ -313,7 +313,7 @@ class UnitCollector(XmlGuard):
 
 
 class CutUnit(NamedTuple):
-    """A unit of a text, as it is spelled, and what stands before it; behind the last unit, only that."""
+    """A unit of a text, as it is spelled, and the text before it; at the end, only this text."""
 
     before: str
     unit: XmlUnit | None = None

@@ -1,4 +1,4 @@
-"""A journal of finished blocks, with which a killed job goes on; translations as JSON and back, without loss."""
+"""A journal of finished blocks, from which a killed job continues; translations as JSON and back, without loss."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ class JournalledAnswer(NamedTuple):
 
 
 class JournalledJob(NamedTuple):
-    """A request whose answers come with their lines of the journal, so that whoever translates writes them."""
+    """A request whose answers include their journal lines, so that the translating process writes them."""
 
     request: TranslationRequest
 

@@ -1,4 +1,4 @@
-"""Models by name: those installed as packages, and those in the folder `data/models` of a checkout.
+"""Models by name: installed packages, and the models in `data/models` of a clone.
 
 A package `nmt_model_NAME` offers its folder `model` under the entry point group `nmt_cli.models`. The package is never
 imported: a model is data, and nothing in it runs.

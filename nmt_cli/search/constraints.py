@@ -154,7 +154,7 @@ def draw_columns(log_probabilities: FloatArray, draws: FloatArray, config: Sampl
 
 
 class FedTargets(NamedTuple, Generic[StateT]):
-    """The state of sentences behind their target prefixes, and the token (B,) that is to be fed next."""
+    """The state of sentences after their target prefixes, and the token (B,) to feed next."""
 
     state: StateT
     previous: IntArray

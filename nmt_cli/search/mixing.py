@@ -113,7 +113,7 @@ class StoredTokens(NamedTuple):
 
 
 class Datastore(NamedTuple):
-    """Stored tokens, those of equal ids together."""
+    """Stored tokens, grouped by id."""
 
     vectors: FloatArray  # (M, D)
     tokens: IntArray  # (U,) ascending

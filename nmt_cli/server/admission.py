@@ -1,4 +1,4 @@
-"""Who may ask, how often and how much: keys, rates, limits, the body of a request, and refusals."""
+"""Access to the server: keys, rates, limits, the body of a request, and refusals."""
 
 from __future__ import annotations
 

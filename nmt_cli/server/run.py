@@ -164,7 +164,7 @@ FORCED_STOP = LONGEST_STOP + 1.5  # seconds after which the process ends, whatev
 
 @dataclass(frozen=True)
 class ServeRequest:
-    """What is served, where, and for whom."""
+    """The models to serve, the address, and the clients."""
 
     address: str  # [HOST:]PORT
     models: tuple[Path, ...]

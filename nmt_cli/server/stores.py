@@ -1,4 +1,4 @@
-"""What a server keeps for its clients: glossaries, translated documents, suggestions."""
+"""The stores of a server for its clients: glossaries, translated documents, corrections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model's card says about its source side: entries that answer for their kind, text or pictures.
+"""The entries of a model's card about its source side, for text or pictures.
 
 `corpus.sides` does the same for a prepared corpus.
 """

@@ -1,4 +1,4 @@
-"""Texts that know more than their characters: the source of each character, or which stand between marks.
+"""Texts with extra information: the source of each character, or the enclosed characters.
 
     AlignedText.from_text("ca. 10").replace([Edit(0, 3, "about")])
     text        about 10
@@ -25,7 +25,7 @@ class Edit(NamedTuple):
 
 
 class AlignedText(NamedTuple):
-    """A text, with the index of the source character behind each of its characters, in order."""
+    """A text, with the index of the source character of each of its characters, in order."""
 
     text: str
     origins: Sequence[int]

@@ -1,4 +1,4 @@
-"""A set of words in ten bits each: it knows each of its words, and takes one in a hundred others for its own.
+"""A set of words in ten bits each: it recognises all its words, and falsely one in a hundred others.
 
 Bloom (1970), "Space/time trade-offs in hash coding with allowable errors". A profile keeps the rare words of its text
 so, which would take ten times the space as lines."""

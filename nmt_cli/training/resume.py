@@ -1,4 +1,4 @@
-"""Whether a checkpoint may be resumed, and with which options: typed ones, else those of a file, else its own.
+"""Decides whether a checkpoint may be resumed, and with which options: typed, from a file, or its own.
 
     nmt train --units 256 --epochs 10      # interrupted
     nmt train --resume --epochs 20         # 256 units, and ten epochs more

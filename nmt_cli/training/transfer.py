@@ -166,7 +166,7 @@ PieceKey = tuple[bool, str]  # whether it is a byte, and the text
 
 
 class PieceMatch(NamedTuple):
-    """The ids for a piece in another vocabulary: its own there, those that spell it, or none."""
+    """The ids for a subword in another vocabulary: its own id, the ids that spell it, or none."""
 
     ids: tuple[int, ...]
     is_shared: bool

@@ -95,7 +95,7 @@ class LineOptions(Settings, panel="Text"):
 
 
 class TagOptions(Settings, panel="Text"):
-    """What a model is told besides the text, of that which it was trained to obey."""
+    """The tags that a model reads besides the text."""
 
     to: str | None = setting(
         None, "Language to translate to, if the model has several [the first language of its corpus].", harmless=True

@@ -1,4 +1,4 @@
-"""Finds the tags and the context that are asked for among those that a model knows.
+"""Finds the requested tags and context among the tags that a model knows.
 
 Of a model whose card has the tags `>nl` and `>af`, `find_tags(["to:dut"], card, "model")` returns `>nl`, and "to:fr"
 raises an OptionError that names both languages.

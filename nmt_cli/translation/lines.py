@@ -72,7 +72,7 @@ def group_by_tags(lines: Sequence[str | Line], usual: TagSet) -> dict[TagSet, li
 
 
 class ContextWindow(NamedTuple):
-    """Lines of one text, by their numbers, and those before them, which are translated again for their context."""
+    """Lines of one text, by their numbers, and the previous lines, which are translated again as context."""
 
     before: tuple[str, ...]
     rows: tuple[int, ...]

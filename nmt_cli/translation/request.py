@@ -1,4 +1,4 @@
-"""What a user asks of a translation: the models, and what is asked of them; made once, and used as it is by all others.
+"""A request to translate: the models and the options; made once, and passed on unchanged.
 
     request = TranslationRequest(Path("model"), options=TranslateOptions(SearchOptions(beam_size=1)))
     request.start()(Block(0, ("Where is it?", "Here.")))

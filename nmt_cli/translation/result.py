@@ -105,7 +105,7 @@ def name_sides(source: str, text: str) -> str:
 
 
 class LeastSure(NamedTuple):
-    """The sentence of a text of several sentences whose translation is least likely to be good."""
+    """The sentence of a text whose translation is least likely to be good."""
 
     number: int  # from 1
     source: str

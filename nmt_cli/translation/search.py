@@ -1,4 +1,4 @@
-"""What is asked of the network: to translate texts, to score given translations, to trace a search.
+"""The calls to the network: translate texts, score given translations, trace a search.
 
 Texts become rows of ids, rows of similar length are read in batches, several batches at a time, and what the network
 writes becomes text again. `{TextId(4, 0): "Where is it?"}` gives `{TextId(4, 0): Translation}` with one hypothesis
@@ -55,7 +55,7 @@ class HypothesisJudge(Protocol):
 
 
 class Neighbours(Protocol):
-    """Translations of texts like those that are searched, which guide the network."""
+    """Translations of similar texts, which guide the network."""
 
     def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
         """Returns the model for batches of these texts, which have the same tags; None if nothing is like any text."""

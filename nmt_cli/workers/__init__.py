@@ -1,1 +1,1 @@
-"""Who works on blocks: this process, worker processes or a Ray cluster. Knows nothing of what the blocks are."""
+"""Workers for blocks: this process, worker processes or a Ray cluster. Does not know the content of blocks."""

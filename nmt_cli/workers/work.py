@@ -1,4 +1,4 @@
-"""Work on a stream of blocks, and those who do it, always with the same result. Light; work can be pickled."""
+"""Work on a stream of blocks, and its executors, always with the same result. Light; work can be pickled."""
 
 from __future__ import annotations
 

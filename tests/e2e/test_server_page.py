@@ -1,4 +1,4 @@
-"""The page of the server in a real browser, with a translator that writes in capitals."""
+"""The server's page in a real browser, with a translator that writes in capitals."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Settings that were set explicitly, and those that cannot be combined: one table for all commands."""
+"""Explicitly set options, and the table of options that cannot be combined, for all commands."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class InputFile(NamedTuple):
 
 
 class FolderContent(NamedTuple):
-    """The files of folders that are translated, and those that are not, each with the reason, if there is one."""
+    """The translated files of folders, and the skipped files with the reason, if there is one."""
 
     files: list[InputFile]
     skipped: list[tuple[Path, str]]

@@ -103,7 +103,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
 
 
 class FinishedLines:
-    """Reports the lines that are written, and those of a block while its texts are searched.
+    """Reports the written lines, and the progress within a block.
 
     A text of a block counts for as many lines as those before it took: of subtitles, some four.
     """

@@ -1,4 +1,4 @@
-"""Settings by name: how they are spelled in messages, and those that nobody types.
+"""Settings by name: their spelling in messages, and settings from files and the environment.
 
 Every setting is an option of its command, and has one name: `--beam-size 3` on the command line, `beam-size = 3` in a
 file of `--config` or in `nmt.toml` of the current directory, at the top level or under `[translate]`.

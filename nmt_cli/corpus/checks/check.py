@@ -57,7 +57,7 @@ class CheckResult:
 
 
 class CorpusCheck(Check):
-    """Compares pairs with all others, where tags name several languages with those of the same ones."""
+    """Compares pairs with all others; if tags name several languages, with pairs of the same languages."""
 
     crosses_languages: ClassVar[bool] = False  # whether pairs of other languages count, too
 

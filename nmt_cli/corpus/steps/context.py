@@ -1,4 +1,4 @@
-"""Finds the pairs that follow each other in a text, and draws those that are learned behind the one before.
+"""Finds pairs that follow each other in a text, and draws pairs to learn with the previous pair.
 
 Letters: N pairs, R rows of a split.
 """
@@ -30,7 +30,7 @@ MIXERS = ((30, np.uint64(0xBF58476D1CE4E5B9)), (27, np.uint64(0x94D049BB133111EB
 
 
 class PairBefore(NamedTuple):
-    """The pair that another is learned behind: as its context, or joined with it to one line."""
+    """The previous pair of a pair: its context, or joined with it into one line."""
 
     source: str
     target: str

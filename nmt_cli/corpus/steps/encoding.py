@@ -108,7 +108,7 @@ def read_written(path: Path) -> Iterator[tuple[str, str]]:
 
 
 class SplitBlock(NamedTuple):
-    """N neighbouring pairs of a written split, which whoever encodes them reads from there."""
+    """N neighbouring pairs of a written split, which the encoding process reads from there."""
 
     split: str
     part: LinePart
@@ -132,7 +132,7 @@ class EncodedBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class Encoding:
-    """What a process needs to encode blocks. Implements `workers.work.Work`."""
+    """The data that a process needs to encode blocks. Implements `workers.work.Work`."""
 
     subwords: LearnedSubwords
     config: PrepareOptions

@@ -68,7 +68,7 @@ class Chunk:
 
 
 class ChunkOfFile(NamedTuple):
-    """A chunk that whoever works on it reads from the files of its input."""
+    """A chunk that each worker reads itself from the files of its input."""
 
     number: int  # of the input
     parts: tuple[LinePart, ...]  # of each file

@@ -34,7 +34,7 @@ JobIdentity = Mapping[str, Any]
 
 
 class ReadingJournal:
-    """What was read of some inputs, in a folder; nothing of it remains where there is none."""
+    """The progress of reading some inputs, stored in a folder if there is one."""
 
     def __init__(self, folder: Path | None = None, identity: JobIdentity | None = None) -> None:
         self.path = None if folder is None else folder / JOURNAL

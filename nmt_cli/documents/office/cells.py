@@ -55,7 +55,7 @@ SheetKey = TypeVar("SheetKey", str, int)
 
 
 class SheetRow(NamedTuple):
-    """A row as it is spelled, what stands in the column that is translated, and in the one whose cells are filled."""
+    """A row as it is spelled, with its cells in the translated column and in the column to fill."""
 
     raw: str
     cell: SheetCell | None

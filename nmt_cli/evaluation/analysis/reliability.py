@@ -1,4 +1,4 @@
-"""Reliability of the confidence in translations: calibration, ranking, and the gain from leaving out the unsure.
+"""Reliability of the confidence in translations: calibration, ranking, and the gain from dropping uncertain ones.
 
 Knows only numbers: `confidences` (N,) are probabilities that a translation is good, `good` (N,) says whether it is.
 """

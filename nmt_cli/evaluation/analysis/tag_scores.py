@@ -18,7 +18,7 @@ SHOWN = ("bleu", "chrf", "ter")  # of the metrics that are asked for; else the f
 
 @dataclass(frozen=True)
 class TagRow:
-    """The scores of the sentences of a tag; without a number of sentences, the mean of those of several tags."""
+    """The scores of the sentences with a tag; without a number of sentences, the mean over several tags."""
 
     name: str
     scores: Mapping[str, float]  # by the name of the metric as it is printed

@@ -1,1 +1,1 @@
-"""A model as a page that translates in a browser, and what stands in for compiled packages there."""
+"""A model as a page that translates in a browser, with replacements for compiled packages."""

@@ -45,13 +45,13 @@ class Node(NamedTuple):
 
 
 class ModelMeta(NamedTuple):
-    """What a graph records about itself."""
+    """The metadata of a graph."""
 
     custom_metadata_map: dict[str, str]
 
 
 class Border(NamedTuple):
-    """What JavaScript does."""
+    """The calls into JavaScript."""
 
     open_graph: Callable[[bytes], int]  # a graph, with its weights inside -> its number
     run_graph: Callable[[int, str, bytes, str], Any]  # number, inputs, their bytes, names of outputs

@@ -1,4 +1,4 @@
-"""What a training with synthetic pairs translates, in which stages, and which of the pairs may be learned.
+"""The stages and translations of a training with synthetic pairs, and the selection of the pairs.
 
     nmt train --synthetic both      # with text in the target language alone
 

@@ -165,7 +165,7 @@ WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*
 
 
 class TracedWord:
-    """A word of the source, where it starts, and the character behind it (in the text); its edges are found once."""
+    """A word of the source, with its start and its end in the text; its edges are found once."""
 
     def __init__(self, source: str, word: TextRange) -> None:
         self.text, self.start, self.following = source[slice(*word)], word.start, min(word.end, len(source) - 1)

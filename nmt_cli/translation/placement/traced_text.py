@@ -1,4 +1,4 @@
-"""A translation whose characters are traced to those of its source; locates parts and points of the source in it.
+"""A translation whose characters are traced to the source; locates parts and points of the source in it.
 
 Knows no marks and no formats."""
 

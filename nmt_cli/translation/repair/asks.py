@@ -1,4 +1,4 @@
-"""What is asked of the network again: why, in which ways, how much of it, and which answers are kept.
+"""Asks the network again: the reasons, the ways, the limits, and the accepted answers.
 
 MENDS and ASKS are the tables, in order. A row looks at each piece of a batch for a reason. Its ways turn the reasons
 into questions, one way after the other until one helps. All questions of a way are one search, or one scoring.
@@ -407,7 +407,7 @@ def replace_in_hypothesis(hypothesis: Hypothesis, surfaces: list[str], target: T
 
 
 class LostText(NamedTuple):
-    """What a translation lost by kind, and the number of kinds that its first reading lost."""
+    """The losses of a translation by kind, and the number of kinds that the first reading lost."""
 
     loss: Loss
     first: int

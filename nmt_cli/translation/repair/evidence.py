@@ -1,4 +1,4 @@
-"""What shows that a translation lost something: spans, words between marks, content words.
+"""Evidence that a translation lost something: spans, words between marks, content words.
 
 Of "Open the file (now)." and "Öffne die Datei (kehr).", `list_unclear` yields the pair around "now" with the text
 without it, "Open the file.". If "kehr" is no less likely there, nothing stands for "now", which `settle_translation`
@@ -105,7 +105,7 @@ def number_words(pieces: Sequence[str]) -> list[int]:
 
 
 class ErasureLimits(NamedTuple):
-    """What shows that a word is left out, by how rare it is: the rarer, the less needs to be shown."""
+    """The evidence needed to call a word left out; rare words need less."""
 
     texts_per_word: int  # of words that occur in at most one of so many training texts
     attention: float  # at most, in target subwords
@@ -195,7 +195,7 @@ class DoubtfulPair(NamedTuple):
 
 
 class MarkedPiece(NamedTuple):
-    """A translated piece, and the characters of its text that marks enclose: its own, or those of a document."""
+    """A translated piece, and the characters of its text that its own or a document's marks enclose."""
 
     piece: Piece
     translation: Translation
