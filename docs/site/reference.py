@@ -56,7 +56,7 @@ Each translation goes through these stages, in order.
 
 ## Protected spans
 
-Protected spans arrive unchanged, except for the marks inside numbers. In place of a *masked* span, the network reads a
+Protected spans arrive unchanged, except for the separators inside numbers. In place of a *masked* span, the network reads a
 placeholder. The network never sees a span that is *taken out*; attention puts it back. The first matching rule wins.
 
 {spans}

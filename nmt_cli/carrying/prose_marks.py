@@ -1,4 +1,4 @@
-"""Marks in prose: brackets, quotation marks within a sentence, emphasis, and signs of notes.
+"""Marks in prose: brackets, quotation marks within a sentence, emphasis, and note marks.
 
 The network may lose one of two brackets: then both are carried, and the sentence is searched again.
 
