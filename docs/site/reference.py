@@ -56,8 +56,9 @@ Each translation goes through these stages, in order.
 
 ## Protected spans
 
-Protected spans arrive unchanged, except for the separators inside numbers. In place of a *masked* span, the network reads a
-placeholder. The network never sees a span that is *taken out*; attention puts it back. The first matching rule wins.
+Protected spans arrive unchanged, except for the separators inside numbers. In place of a *masked* span, the network
+reads a placeholder. The network never sees a span that is *taken out*; attention puts it back. The first matching rule
+wins.
 
 {spans}
 
