@@ -35,7 +35,7 @@ from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOpt
 from nmt_cli.translation.repair.faults import WORD_FAULTS
 from nmt_cli.translation.request import Block, TranslationRequest, score_pairs
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 ROUNDS = 5
 RESAMPLES = 2_000
@@ -52,7 +52,7 @@ def draw_unseen(pairs: Sequence[Pair], trained: Sequence[Pair], count: int, seed
     return random.Random(seed).sample(sorted(unseen.values()), min(count, len(unseen)))
 
 
-def count_alarms(translator: Translator, pairs: Sequence[Pair]) -> Counter[str]:
+def count_alarms(translator: LineTranslator, pairs: Sequence[Pair]) -> Counter[str]:
     """Returns how many of the pairs fail each check, and any of them, as if the model had written their targets."""
     lines = tuple(f"{source}\t{target}" for source, target in pairs)
     checked = translator.check_translations(score_pairs(translator, Block(0, lines)), repaired=True)
@@ -60,12 +60,12 @@ def count_alarms(translator: Translator, pairs: Sequence[Pair]) -> Counter[str]:
     return Counter({**alarms, "any": sum(bool(translation.checks) for translation in checked)})
 
 
-def measure_alarms(translator: Translator, pairs: Sequence[Pair]) -> None:
+def measure_alarms(translator: LineTranslator, pairs: Sequence[Pair]) -> None:
     for kind, count in count_alarms(translator, pairs).most_common():
         print(f"  {kind:14} {count:5,} of {len(pairs):,} references  {100 * count / len(pairs):.2f} %")
 
 
-def measure_time(translator: Translator, sources: list[str]) -> None:
+def measure_time(translator: LineTranslator, sources: list[str]) -> None:
     """Prints the processor time of translation without checks, and of the checks alone, round by round."""
     shares = []
     for _ in range(ROUNDS):
@@ -81,7 +81,7 @@ def measure_time(translator: Translator, sources: list[str]) -> None:
     print(f"median {100 * float(np.median(shares)):.2f} % of the time of {len(sources):,} sentences at beam 5")
 
 
-def measure_words(translator: Translator, pairs: Sequence[Pair]) -> None:
+def measure_words(translator: LineTranslator, pairs: Sequence[Pair]) -> None:
     """Prints the translations with a fault in their words, as found and repaired, and the chrF of both."""
     sources, targets = [source for source, _ in pairs], [(target,) for _, target in pairs]
     before = translator.translate(sources, TranslateOptions(SearchOptions(), checks=CheckOptions()))
@@ -99,7 +99,7 @@ def measure_words(translator: Translator, pairs: Sequence[Pair]) -> None:
         print(f"{kind}: {len(rows):,} of {len(pairs):,}, {len(changed):,} of them changed; chrF2 of these {means}")
 
 
-def rate_pairs(translator: Translator, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
+def rate_pairs(translator: LineTranslator, pairs: Sequence[Pair]) -> tuple[np.ndarray, np.ndarray]:
     """Returns the features (N, F) of the translations of the sources, and their chrF (N,)."""
     sources = [source for source, _ in pairs]
     translations = translator.translate(
@@ -110,7 +110,7 @@ def rate_pairs(translator: Translator, pairs: Sequence[Pair]) -> tuple[np.ndarra
     return np.array(features), np.array(scores.sentence_values)
 
 
-def measure_confidence(translator: Translator, development: Sequence[Pair], pairs: Sequence[Pair]) -> None:
+def measure_confidence(translator: LineTranslator, development: Sequence[Pair], pairs: Sequence[Pair]) -> None:
     """Prints the quality of the confidence on `pairs`, by a model fitted to `development`."""
     model = ConfidenceModel.from_mapping(describe_fit(*rate_pairs(translator, development)))
     features, values = rate_pairs(translator, pairs)
@@ -134,7 +134,7 @@ def is_low(translation: Translation) -> bool:
     return any(check.kind == "confidence" for check in translation.checks)
 
 
-def rate_as_whole(translator: Translator, translations: Sequence[Translation]) -> list[float]:
+def rate_as_whole(translator: LineTranslator, translations: Sequence[Translation]) -> list[float]:
     """Returns the confidences of translations as if each were one sentence."""
     checked = [
         text._replace(checks=tuple(check for check in text.checks if check.kind != "confidence"))
@@ -145,7 +145,7 @@ def rate_as_whole(translator: Translator, translations: Sequence[Translation]) -
     return [1.0 if is_kept(text) else value for text, value in zip(translations, rated, strict=True)]
 
 
-def measure_paragraphs(translator: Translator, pairs: Sequence[Pair], seed: int) -> None:
+def measure_paragraphs(translator: LineTranslator, pairs: Sequence[Pair], seed: int) -> None:
     """Prints how often paragraphs of good sentences, and those with a bad one, are of low confidence.
 
     Sentences are those whose translation alone is surely good, or nonsense; the bad one stands anywhere.

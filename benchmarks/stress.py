@@ -49,7 +49,7 @@ from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation.config import RepairOptions, TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 CASE_BAR, COUNT_BAR = 95.0, 99.5  # per cent
 COUNTED_LINES = 500
@@ -183,7 +183,7 @@ def compute_bleu(outputs: Sequence[str], references: Sequence[str], *, lowercase
     return METRICS["bleu"](outputs, [[reference] for reference in references], ScoreOptions(lowercase=lowercase)).value
 
 
-def print_losses(translator: Translator, corpus: PreparedCorpus, options: Namespace) -> bool:
+def print_losses(translator: LineTranslator, corpus: PreparedCorpus, options: Namespace) -> bool:
     """Prints what hostile lines lost, by kind; returns whether all of them are named by a message."""
     sources = read_sources(options.lost, (pair.source for pair in corpus.read_pairs("train")))
     lines = make_lines(sources, options.sentences or HOSTILE_LINES, options.seed)

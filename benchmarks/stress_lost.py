@@ -18,7 +18,7 @@ from stress_rows import CHANGES, WORD, list_lost_numbers
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.result import Translation
-from nmt_cli.translation.translator import Translator
+from nmt_cli.translation.translator import LineTranslator
 
 BATCH = 500  # lines that are translated together
 GREEDY = SearchOptions(beam_size=1)
@@ -114,7 +114,7 @@ def is_reported(translation: Translation) -> bool:
     return bool(translation.checks) or has_failed or any(placed.doubtful for placed in translation.placed)
 
 
-def translate_lines(translator: Translator, lines: Sequence[str]) -> Iterator[Translation]:
+def translate_lines(translator: LineTranslator, lines: Sequence[str]) -> Iterator[Translation]:
     """Translates greedily, with repairs and checks."""
     for start in range(0, len(lines), BATCH):
         batch = lines[start : start + BATCH]
@@ -123,7 +123,7 @@ def translate_lines(translator: Translator, lines: Sequence[str]) -> Iterator[Tr
         )
 
 
-def count_losses(translator: Translator, lines: Sequence[HostileLine], shown: int = 0) -> dict[str, Counter[str]]:
+def count_losses(translator: LineTranslator, lines: Sequence[HostileLine], shown: int = 0) -> dict[str, Counter[str]]:
     """Returns how many lines lost something, by kind: of all lines, and of those that no message names.
 
     The count of "any" is of lines; `shown` of those without a message are printed.
