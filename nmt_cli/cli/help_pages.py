@@ -79,7 +79,7 @@ PAGES = {
     "evaluate": HelpPage(
         examples=(
             CommandExample("nmt evaluate", "the model on its test split"),
-            CommandExample("nmt evaluate --model a --model b", "is the difference due to chance?"),
+            CommandExample("nmt evaluate --model a --model b", "is it due to chance?"),
             CommandExample("nmt evaluate --source n.en --reference n.de", "your own sentences"),
             CommandExample("nmt evaluate --hypothesis o.de --reference n.de", "translations of any system"),
             CommandExample("nmt evaluate --report report.html", "a page to share"),
