@@ -12,13 +12,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
+import reprlib
 import types
 import typing
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from nmt_cli.errors import OptionError, find_nearest
+
+TYPE_NAMES: dict[Any, str] = {str: "string", os.PathLike: "path", Callable: "function"}
 
 
 class Setting(NamedTuple):
@@ -160,7 +164,7 @@ def check_value(field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
     """Raises OptionError unless `value` has the type `kind` and is within the field's range."""
     flag = "--" + name_option(field)
     if not has_type(kind, value):
-        raise OptionError(f"{flag} cannot be {value!r}", hint=f"it takes {describe_type(kind)}")
+        raise OptionError(f"{flag} cannot be {reprlib.repr(value)}", hint=f"it takes {describe_type(kind)}")
     declared: Setting | None = field.metadata.get("setting")
     if declared is None or isinstance(value, bool) or not isinstance(value, int | float):
         return
@@ -184,25 +188,35 @@ def list_choices(kind: Any) -> tuple[Any, ...]:
 
 
 def describe_type(kind: Any) -> str:
-    """Returns the values of a Literal, or the names of a value's possible types: "an int", "a float or a str"."""
+    """Returns the values of a Literal, or the names of a value's possible types: "an int", "a string or a path"."""
     if typing.get_origin(kind) in (types.UnionType, typing.Union):
-        return " or ".join(describe_type(part) for part in typing.get_args(kind) if part is not type(None))
+        names = [describe_type(part) for part in typing.get_args(kind) if part is not type(None)]
+        parts = [*dict.fromkeys("a list of them" if " or " in name else name for name in names)]
+        return f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else parts[0]
     if choices := list_choices(kind):
         return ", ".join(map(str, choices))
-    name = str(getattr(kind, "__name__", kind))
+    base = typing.get_origin(kind) or kind
+    if base in (tuple, Iterable):
+        return f"a list of {describe_type(typing.get_args(kind)[0]).removeprefix('a ').replace('string', 'strings')}"
+    name = TYPE_NAMES.get(base) or str(getattr(base, "__name__", base))
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def has_type(kind: Any, value: Any) -> bool:
-    """Whether `value` has the type `kind`: a plain type, an optional one, a tuple, or a Literal."""
-    if typing.get_origin(kind) in (types.UnionType, typing.Union):
+    """Whether `value` has the type `kind`: a plain type, an optional one, a tuple, an iterable, or a Literal."""
+    base = typing.get_origin(kind) or kind
+    if base in (types.UnionType, typing.Union):
         return any(has_type(part, value) for part in typing.get_args(kind))
     if list_choices(kind):
         return value in list_choices(kind)
-    if typing.get_origin(kind) is tuple:
+    if base is tuple:
         return isinstance(value, tuple) and all(has_type(typing.get_args(kind)[0], part) for part in value)
-    if kind is float:
+    if base is Iterable:  # whose items may be read only once, and never the letters of a text
+        items = value if isinstance(value, list | tuple) else ()
+        is_several = isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray | Mapping)
+        return is_several and all(has_type(typing.get_args(kind)[0], item) for item in items)
+    if base is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
-    if kind is int:
+    if base is int:
         return isinstance(value, int) and not isinstance(value, bool)
-    return isinstance(value, kind)
+    return base is Any or isinstance(value, base)

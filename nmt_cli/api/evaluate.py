@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack, overload
 
 from nmt_cli.api.evaluation_request import EvaluationRequest, read_rival
 from nmt_cli.api.log import log_warnings
-from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, find_path, list_paths, list_texts
+from nmt_cli.api.options.interface import check_call
+from nmt_cli.api.options.options import PathLike, build_settings, find_path, list_paths, list_texts
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.api.scoring import Evaluation, EvaluationOutcome, list_doubts
 from nmt_cli.errors import OptionError
@@ -192,12 +193,10 @@ EXPLAINED = ("bleu4", "rougeL")  # unless other metrics are named
 
 
 @overload
-@explain_os_errors
 def evaluate(*, against: None = None, **options: Unpack[EvaluationKeywords]) -> Report: ...
 @overload
-@explain_os_errors
 def evaluate(*, against: PathLike | Iterable[PathLike], **options: Unpack[EvaluationKeywords]) -> SystemComparison: ...
-@explain_os_errors
+@check_call(ScoreOptions, SearchOptions, TagOptions, ContextOptions)
 def evaluate(
     *,
     metric: str | Iterable[str] = ALL,

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from nmt_cli.api.options.interface import respell
 from nmt_cli.text.wrapping import escape_line
 from nmt_cli.translation.result import SourceCuts
 
@@ -21,7 +22,7 @@ LOGGER.addHandler(logging.NullHandler())  # else Python prints warnings of a log
 
 def log_warnings(messages: Iterable[str]) -> None:
     for message in messages:
-        LOGGER.warning("%s", escape_line(message))
+        LOGGER.warning("%s", escape_line(respell(message, is_hint=True)))
 
 
 def log_checks(translations: list[Translation], first: int = 0) -> list[Translation]:

@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from nmt_cli.api.options.options import PathLike, explain_os_errors
+from nmt_cli.api.options.interface import check_call
+from nmt_cli.api.options.options import PathLike
 from nmt_cli.errors import OptionError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 ExportFormat = Literal["ctranslate2", "page"]
 
 
-@explain_os_errors
+@check_call(name="export")
 def export_model(
     model: PathLike,
     output: PathLike,
@@ -63,8 +64,8 @@ def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelD
     from nmt_cli.runtime.ctranslate2_export import write_ctranslate2  # numpy, which `nmt --help` does not need
 
     if (format == "page") != (assets is not None):
-        hint = "nmt translate --export page -o FOLDER --assets ASSETS, a folder with the files that docs/page.md lists"
-        raise OptionError("--export page takes assets, and no other format does", hint=hint)
+        hint = "name a folder with the files that docs/page.md lists: --assets FOLDER"
+        raise OptionError("a page needs --assets, and no other format does", hint=hint)
     if assets is not None:
         return partial(write_page, assets=find_assets(assets))
     return write_ctranslate2

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.api.options.options import PathLike, explain_os_errors
+from nmt_cli.api.options.interface import check_call
+from nmt_cli.api.options.options import PathLike
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
@@ -63,6 +64,9 @@ class ModelInfo:
     versions: Mapping[str, str]  # of the programs that trained it
     package: PackageInfo
 
+    def __repr__(self) -> str:
+        return f"ModelInfo({self.name!r}, {self.source.code} -> {self.target.code}, {self.network!r})"
+
     def to_mapping(self) -> dict[str, Any]:
         """Returns the information in the form of `--json`."""
         scores = {name: {key: score._asdict() for key, score in group.items()} for name, group in self.scores.items()}
@@ -71,7 +75,7 @@ class ModelInfo:
         return asdict(self) | languages | rest
 
 
-@explain_os_errors
+@check_call(name="info")
 def describe_model(model: PathLike = "model") -> ModelInfo:
     """Returns the facts about a model: languages, network, sizes, training, scores, licence.
 
@@ -82,7 +86,7 @@ def describe_model(model: PathLike = "model") -> ModelInfo:
     return read_info(find_model(Path(model)))
 
 
-@explain_os_errors
+@check_call(name="installed")
 def describe_installed() -> dict[str, ModelInfo]:
     """Returns the installed models by name, in order. Raises DamagedError."""
     from nmt_cli.runtime.installed_models import list_models

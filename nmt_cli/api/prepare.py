@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from nmt_cli.api.advice import Advice, BaseCommands, advise_on_corpus
 from nmt_cli.api.log import log_warnings
 from nmt_cli.api.options.command_lines import CommandLine, describe_prepare, describe_train
-from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, find_path, list_paths
+from nmt_cli.api.options.interface import check_call
+from nmt_cli.api.options.options import PathLike, build_settings, find_path, list_paths
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.api.startup import silence_ray
 from nmt_cli.corpus.config import PrepareOptions
@@ -99,7 +100,7 @@ class PrepareOutcome:
         }
 
 
-@explain_os_errors
+@check_call(PrepareOptions)
 def prepare(
     corpus: PathLike | Iterable[PathLike] = (),
     *,

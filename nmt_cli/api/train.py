@@ -24,7 +24,8 @@ from nmt_cli.api.options.command_lines import (
     recall_prepare,
     select_explicit,
 )
-from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, find_path
+from nmt_cli.api.options.interface import check_call
+from nmt_cli.api.options.options import PathLike, build_settings, find_path
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.progress import StageReporter
 from nmt_cli.api.startup import require_tensorflow, silence_ray, silent_tensorflow
@@ -127,7 +128,7 @@ class TrainOutcome:
         }
 
 
-@explain_os_errors
+@check_call(ModelConfig, TrainOptions)
 def train(
     *,
     data: PathLike = "prepared",

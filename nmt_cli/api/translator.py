@@ -19,9 +19,10 @@ from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 from nmt_cli.api.log import describe_checks, log_checks, log_warnings
+from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import (
     OF_SEARCH,
     PREFIX,
@@ -29,14 +30,11 @@ from nmt_cli.api.options.options import (
     build_settings,
     check_count,
     check_texts,
-    explain_os_errors,
     list_paths,
     list_tags,
     make_search_options,
     select_options,
-    spell_as_arguments,
 )
-from nmt_cli.api.options.refusals import list_names
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.documents import find_format, open_document
 from nmt_cli.documents.config import DocumentOptions
@@ -174,22 +172,22 @@ class Translator:
     @overload
     def translate(self, texts: Iterable[str], **options: Unpack[SearchKeywords]) -> list[str]: ...
 
+    @check_call(*OF_SEARCH, more=(PREFIX,))
     def translate(self, texts: str | Iterable[str], **options: Unpack[SearchKeywords]) -> str | list[str]:
         """Returns the translation of a line, or a list for several lines, in order. A blank line stays blank."""
-        if "n_best" in options:  # which `translations` has, and no type checker lets through
-            raise OptionError("translate returns the best translation alone", hint="take translations(texts, n_best=3)")
         translations = [translation.text for translation in self.translations(texts, **options)]
         return translations[0] if isinstance(texts, str) else translations
 
     __call__ = translate
 
+    @check_call(*OF_SEARCH, more=(PREFIX,))
     def stream(
-        self, lines: Iterable[str], *, batch: int = READ_AHEAD, **options: Unpack[SearchKeywords]
+        self, lines: str | Iterable[str], *, batch: int = READ_AHEAD, **options: Unpack[SearchKeywords]
     ) -> Iterator[str]:
         """Yields the translation of each line, in order, holding at most `batch` lines at a time."""
         check_count("batch", batch)
         made = self._make_options(options)
-        return self._stream(check_texts(lines), batch, made)
+        return self._stream(check_texts("lines", lines), batch, made)
 
     def _stream(self, lines: Iterable[str], batch: int, made: TranslateOptions) -> Iterator[str]:
         first, cutter = 0, WindowCutter()
@@ -200,28 +198,24 @@ class Translator:
                 yield translation.text
             first += len(block)
 
+    @check_call(*OF_SEARCH, more=(PREFIX,))
     def translations(
         self,
         texts: str | Iterable[str],
         *,
         n_best: int = 1,
-        terms: Glossary | None = None,
-        memory: TranslationMemory | None = None,
         progress: StageReporter | None = None,
         **options: Unpack[SearchKeywords],
     ) -> list[Translation]:
         """Returns all details of each translation: hypotheses, scores, attention, protected text and repairs.
 
-        `terms` are its glossary; `memory` replaces the memory of `nmt.load`. `report` names a page or a JSON file
-        of the texts that failed a check; with `strict`, they raise CheckError.
+        `report` names a page or a JSON file of the texts that failed a check; with `strict`, they raise CheckError.
         """
-        lines = list(check_texts(texts))
+        lines = list(check_texts("texts", texts))
         made = self._make_options(options, n_best)
-        made = made if memory is None else made._replace(memory=memory)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
-        translator = self._translator if terms is None else self._translator.with_glossary(terms)
         windows = WindowCutter().cut_lines(lines) if made.scope == "everything" else ()
-        done = log_checks(translator.translate(lay_out_lines(lines, windows=windows), made, report))
+        done = log_checks(self._translator.translate(lay_out_lines(lines, windows=windows), made, report))
         self._report_checks(enumerate(done, start=1), len(done), made.checks, "the texts")
         return done
 
@@ -244,20 +238,7 @@ class Translator:
         if failed and checks.strict:
             raise CheckError(f"{failed:,} of {format_count(texts, 'text')} failed a check", hint="report= shows them")
 
-    def answer_blocks(
-        self,
-        *,
-        n_best: int = 1,
-        terms: Glossary | None = None,
-        memory: TranslationMemory | None = None,
-        **options: Unpack[SearchKeywords],
-    ) -> TranslateBlock:
-        """Returns the function that translates the texts of a block, with context within its windows."""
-        translator = self._translator if terms is None else self._translator.with_glossary(terms)
-        made = self._make_options(options, n_best)
-        return answer_blocks(translator, made if memory is None else made._replace(memory=memory))
-
-    @explain_os_errors
+    @check_call(DocumentOptions, *OF_SEARCH, more=(PREFIX,))
     def translate_file(
         self,
         source: PathLike,
@@ -276,8 +257,7 @@ class Translator:
         """
         if Path(target).is_file() and not force:
             raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")
-        with spell_as_arguments(list_names(DocumentOptions)):
-            config = DocumentOptions.from_options(**select_options(options, DocumentOptions))
+        config = DocumentOptions.from_options(**select_options(options, DocumentOptions))
         others = {name: value for name, value in options.items() if not hasattr(config, name)}
         made = self._make_options(others)
         languages = self._find_languages(made)
@@ -302,13 +282,13 @@ class Translator:
         return done
 
 
-@explain_os_errors
+@check_call(LineOptions, *OF_SEARCH, more=(PREFIX,))
 def load(
     model: PathLike = "model",
     *,
     ensemble: PathLike | Iterable[PathLike] = (),
     rerank: PathLike | None = None,
-    precision: str | None = None,
+    precision: Literal["float", "int8"] | None = None,
     threads: int | None = None,
     tm: PathLike | Iterable[PathLike] = (),
     check_with: PathLike | None = None,
@@ -328,7 +308,7 @@ def load(
     check_count("threads", threads)
     listed = list_tags(options)
     values = {name: value for name, value in listed.items() if name != PREFIX}
-    lines, *_ = build_settings("translate", values, LineOptions, *OF_SEARCH, where="load")  # before the model is loaded
+    lines, *_ = build_settings("translate", values, LineOptions, *OF_SEARCH)  # before the model is loaded
     others = {name: value for name, value in listed.items() if not hasattr(lines, name)}
     directory = find_model(Path(model))
     others_models = tuple(find_model(path) for path in list_paths(ensemble))
@@ -342,6 +322,7 @@ def load(
     return Translator(translator, directory, others, companions=companions, memory=memory)
 
 
+@check_call(*OF_SEARCH, more=(PREFIX,))
 def translate(
     texts: str | Iterable[str], model: PathLike = "model", **options: Unpack[SearchKeywords]
 ) -> str | list[str]:
@@ -360,6 +341,23 @@ def translate(
 def load_kept(directory: Path, changed: int) -> Translator:
     """Loads a model once. A newly trained model has another `changed`, and is loaded again."""
     return load(directory)
+
+
+def answer_with_memory(
+    loaded: Translator,
+    *,
+    n_best: int = 1,
+    terms: Glossary | None = None,
+    memory: TranslationMemory | None = None,
+    **options: Unpack[SearchKeywords],
+) -> TranslateBlock:
+    """Returns the function that translates the texts of a block, with context within its windows.
+
+    `terms` are its glossary; `memory` replaces the memory of `nmt.load`.
+    """
+    translator = loaded._translator if terms is None else loaded._translator.with_glossary(terms)
+    made = loaded._make_options(options, n_best)
+    return answer_blocks(translator, made if memory is None else made._replace(memory=memory))
 
 
 def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -> TranslationMemory | None:

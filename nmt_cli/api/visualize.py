@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from nmt_cli.api.drawings.config import DrawingOptions
 from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
-from nmt_cli.api.options.options import PathLike, build_settings, explain_os_errors, list_paths, list_texts
+from nmt_cli.api.options.interface import check_call
+from nmt_cli.api.options.options import PathLike, build_settings, list_paths, list_texts
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchOptions
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import VisualizeKeywords
 
 
-@explain_os_errors
+@check_call(DrawingOptions, SearchOptions, TagOptions)
 def visualize(
     sentences: str | Iterable[str] = (),
     *,

@@ -320,6 +320,9 @@ class Manifest:
     tags: dict[str, dict[str, Count]] = dataclasses.field(default_factory=dict)  # pairs by tag and split
     context: TextOrder = TextOrder()
 
+    def __repr__(self) -> str:
+        return f"Manifest({self.direction}, {format_count(self.counts.kept, 'pair')})"
+
     @property
     def direction(self) -> str:
         """The languages, with those that only tags name: `eng -> deu, nld`."""

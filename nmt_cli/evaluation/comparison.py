@@ -51,6 +51,9 @@ class SystemComparison:
         tuple[Report, ...], ...
     ] = ()  # M: the trainings of which each system is the best; none if not asked for
 
+    def __repr__(self) -> str:
+        return f"SystemComparison({dict(zip(self.names, self.reports, strict=True))})"
+
     @property
     def metrics(self) -> list[str]:
         """The metrics shared by all systems."""

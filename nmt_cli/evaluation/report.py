@@ -55,6 +55,10 @@ class Report:
     reliability: Reliability | None = None  # of the confidence in each translation; None for a model that has none
     by_tag: TagScores | None = None  # None if no line has a tag
 
+    def __repr__(self) -> str:
+        scores = (f"{score.name} {score.value:.2f}" for score in self.scores.values())
+        return f"Report({', '.join([*scores, format_count(self.sentences, 'sentence')])})"
+
     def _repr_html_(self) -> str:
         spreads = {name: f"± {interval.half_width:.2f}" for name, interval in self.intervals.items()}
         rows = [(s.name, f"{s.value:.2f}", spreads.get(name, ""), s.signature) for name, s in self.scores.items()]

@@ -79,6 +79,9 @@ class ModelCard(NamedTuple):
     tags: dict[str, Count] = {}  # noqa: RUF012 - never changed; training pairs by tag
     context: Count = 0  # sentences before that it has learned to read
 
+    def __repr__(self) -> str:
+        return f"ModelCard({' -> '.join(self.languages)}, {self.dataset_fingerprint!r})"
+
     @property
     def languages(self) -> tuple[str, str]:
         """The codes of the source and the target language."""

@@ -15,15 +15,17 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from nmt_cli.api.translator import answer_with_memory
 from nmt_cli.server.admission import DEFAULT_LIMITS, Limits, RequestError
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.text.wrapping import format_count
+from nmt_cli.translation.request import Block
 
 if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
-    from nmt_cli.translation.request import Block, TranslateBlock
+    from nmt_cli.translation.request import TranslateBlock
     from nmt_cli.translation.result import Translation
 
 
@@ -207,14 +209,8 @@ class Batcher:
         with self.lock:
             self.batches += 1
             self.line_count += len(batch)
-        translator, options = self.pool.open(first.model), first.options
-        beam_size = max(translator.beam_size, options.n_best)
         lines = [request.lines[index] for request, index in batch]
-        tags: dict[str, Any] = {"tag": options.tags} if options.tags else {}
-        terms, memory = options.glossary, first.model.find_memory(options.tags)
-        return translator.translations(
-            lines, n_best=options.n_best, beam_size=beam_size, terms=terms, memory=memory, **tags
-        )
+        return self.answer(first.model, first.options, first.options.tags)(Block(0, lines))
 
     def translate_in_context(
         self, model: ServedModel, block: Block, options: RequestOptions = USUAL
@@ -224,16 +220,20 @@ class Batcher:
         Runs in the thread of a document, one block at a time. Raises RequestError for a line that is too long.
         """
         self.check_lengths(block.texts)
-        all_tags = (*map(str, model.tags), *options.tags)
-        tags: dict[str, Any] = {"tag": all_tags} if all_tags else {}
-        memory = model.find_memory(options.tags)
         with self.in_context:
-            translator, terms = self.pool.open(model), options.glossary
-            beam_size = max(translator.beam_size, options.n_best)
-            translate = translator.answer_blocks(
-                n_best=options.n_best, beam_size=beam_size, terms=terms, memory=memory, **tags
-            )
-            return translate(block)
+            return self.answer(model, options, (*map(str, model.tags), *options.tags))(block)
+
+    def answer(self, model: ServedModel, options: RequestOptions, all_tags: Sequence[str]) -> TranslateBlock:
+        """Returns the function that translates blocks with a model as a request asks, behind tags."""
+        loaded, tags = self.pool.open(model), {"tag": all_tags} if all_tags else {}
+        return answer_with_memory(
+            loaded,
+            n_best=options.n_best,
+            beam_size=max(loaded.beam_size, options.n_best),
+            terms=options.glossary,
+            memory=model.find_memory(options.tags),
+            **tags,
+        )
 
     def close(self) -> None:
         for lane in self.lanes.values():

@@ -14,7 +14,7 @@ import shutil
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shutil import copyfile
 
@@ -36,7 +36,7 @@ class TrainReport:
 
     epochs: tuple[int, ...]  # whose weights are exported, best first; several if the weights are averaged
     validation: Validation  # of the exported weights
-    records: tuple[EpochRecord, ...]
+    records: tuple[EpochRecord, ...] = field(repr=False)
     int8_check: Int8Check  # of the exported weights in 8 bits
     passed_epochs: float = 0.0  # of the training data; the last may be passed in part
     planned_epochs: int | None = None  # None where a time decides

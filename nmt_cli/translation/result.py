@@ -142,6 +142,9 @@ class Hypothesis(NamedTuple):
     words: tuple[WordLinks, ...] = ()  # per piece of the line; none if the line is one piece without spans
     unknown: tuple[str, ...] = ()  # the source words that replace unknown tokens in `text`, in order
 
+    def __repr__(self) -> str:
+        return f"Hypothesis({self.text!r}, score={self.score:.3f})"
+
     @classmethod
     def from_parts(cls, text: str, parts: Sequence[Self]) -> Self:
         """Concatenates the hypotheses of consecutive parts of a text; log-probabilities and scores add up."""
@@ -192,6 +195,11 @@ class Translation(NamedTuple):
         if self.replacement is not None:
             return self.replacement
         return self.hypotheses[0].text if self.hypotheses else ""
+
+    def __repr__(self) -> str:
+        rated = "" if self.confidence is None else f", confidence={self.confidence:.2f}"
+        failed = f", checks={[check.message for check in self.checks]}" if self.checks else ""
+        return f"Translation({self.source!r} -> {self.text!r}{rated}{failed})"
 
     def _repr_html_(self) -> str:
         from nmt_cli.text.wrapping import render_rows  # which only notebooks need

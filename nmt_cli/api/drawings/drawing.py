@@ -86,10 +86,13 @@ class Drawing:
     """The drawn pictures: `text` for a terminal, and `files`."""
 
     progress: StageReporter = field(default=ignore_progress, repr=False)
-    text: str = ""
+    text: str = field(default="", repr=False)
     files: list[Path] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)  # a line for each file, and other remarks
     warnings: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return self.text
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.text)}</pre>" + "".join(map(embed_file, self.files))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import wraps
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ParamSpec, TypeVar, get_origin
+from typing import Any, get_origin
 
 from nmt_cli.api.options.refusals import (
     ExplicitOptions,
@@ -21,42 +20,11 @@ from nmt_cli.api.options.refusals import (
     list_names,
     refuse_combinations,
 )
-from nmt_cli.errors import OptionError, convert_import_error, convert_os_error
+from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SamplingOptions, SearchOptions
-from nmt_cli.settings import Settings, reject_unknown
+from nmt_cli.settings import Settings
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.config import CheckOptions, ContextOptions, RepairOptions, TagOptions, TranslateOptions
-
-# The spelling of options in errors of the Python interface: `beam_size=9` for `--beam-size 9`.
-#
-# Settings and refusals name options as the command line types them. Standard library only.
-
-
-OPTION = re.compile(r"--([a-z][a-z-]*)(?: (-?\d[\d.]*(?<!\.)))?")
-COMMAND = re.compile(r"\bnmt [a-z]+")
-
-
-@contextmanager
-def spell_as_arguments(names: Collection[str]) -> Iterator[None]:
-    """Names options as arguments of these names in an OptionError of the block; a command to type stays as it is."""
-    try:
-        yield
-    except OptionError as error:
-        message, hint = (respell_options(text, names) for text in (error.message, error.hint))
-        raise OptionError(message, hint=hint) from error
-
-
-def respell_options(text: str, names: Collection[str]) -> str:
-    """Returns a text with options of these names as arguments: `--no-check` becomes `check=False`."""
-
-    def spell(match: re.Match[str]) -> str:
-        name, value = match[1].replace("-", "_"), match[2]
-        if name in names:
-            return name if value is None else f"{name}={value}"
-        return f"{name.removeprefix('no_')}=False" if name.removeprefix("no_") in names else match[0]
-
-    return text if COMMAND.search(text) else OPTION.sub(spell, text)
-
 
 # Arguments that callers may pass: a string for a path, a string for a list of one, options of commands by name.
 #
@@ -64,57 +32,31 @@ def respell_options(text: str, names: Collection[str]) -> str:
 
 
 PathLike = str | os.PathLike[str]
-Arguments = ParamSpec("Arguments")
-Returned = TypeVar("Returned")
-TEXTS = "give a string, or an iterable of strings"
-
-
-def explain_os_errors(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
-    """Wraps a function so that it raises NmtError for refusals of the operating system, and for missing extras."""
-
-    @wraps(function)
-    def call_explained(*arguments: Arguments.args, **options: Arguments.kwargs) -> Returned:
-        try:
-            return function(*arguments, **options)
-        except OSError as error:
-            raise convert_os_error(error) from error
-        except ImportError as error:
-            raise convert_import_error(error) or error from error
-
-    return call_explained
+TEXTS = "give a string, or a list of strings"
 
 
 def list_texts(values: str | Iterable[str] | None) -> list[str]:
-    """Returns the texts: a string as a list of one, None as an empty list. Raises OptionError for other types."""
+    """Returns the texts: a string as a list of one, None as an empty list."""
     if values is None or isinstance(values, str):
         return [] if values is None else [values]
-    if not isinstance(values, Iterable):
-        raise OptionError(f"{values!r} is no text", hint=TEXTS)
     return list(values)
 
 
-def check_texts(values: str | Iterable[str]) -> Iterator[str]:
-    """Returns an iterator over the texts, or a single one, which raises OptionError for an item that is not text.
-
-    Raises OptionError at once for anything but an iterable of texts.
-    """
-    if isinstance(values, str):
-        return iter([values])
-    if isinstance(values, bytes | bytearray | Mapping) or not isinstance(values, Iterable):
-        raise OptionError(f"the text to translate is of type {type(values).__name__}", hint=TEXTS)
-    return map(require_text, count(1), values)
+def check_texts(name: str, values: str | Iterable[str]) -> Iterator[str]:
+    """Returns an iterator over the texts, or a single one, which raises OptionError for an item that is not text."""
+    return iter([values]) if isinstance(values, str) else map(partial(require_text, name), count(), values)
 
 
-def require_text(number: int, value: str) -> str:
-    """Returns the value. Raises OptionError, with its number in its iterable, if it is not text."""
+def require_text(name: str, index: int, value: str) -> str:
+    """Returns the value. Raises OptionError, with its index in the iterable of this name, if it is not text."""
     if not isinstance(value, str):
-        raise OptionError(f"text {number:,} is {type(value).__name__}", hint=TEXTS)
+        raise OptionError(f"{name}[{index}] cannot be {reprlib.repr(value)}", hint=TEXTS)
     return value
 
 
 def check_count(name: str, value: int | None) -> None:
-    """Raises OptionError unless a number of things is a whole number from 1, or None."""
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+    """Raises OptionError unless a number of things is at least 1, or None."""
+    if value is not None and value < 1:
         raise OptionError(f"{name} cannot be {value!r}", hint="it takes a whole number from 1")
 
 
@@ -136,22 +78,17 @@ def build_settings(
     others: Mapping[str, Any] = MappingProxyType({}),
     earlier: Mapping[str, Any] = MappingProxyType({}),
     fallback: Fallback = leave_open,
-    where: str = "",
 ) -> list[Any]:
     """Returns the settings of these kinds with the values of `options`, which overrule those given `earlier`.
 
-    `others` are arguments that are not settings. Raises OptionError for an option that none of the kinds has, and for
-    arguments that cannot be combined in a `command`. `fallback` may set whatever is not explicit. `where` names the
-    function in errors, if it has another name.
+    `others` are arguments that are not settings. Raises OptionError for arguments that cannot be combined in a
+    `command`. `fallback` may set whatever is not explicit.
     """
-    names = list_names(*kinds)
-    reject_unknown(options, sorted(names), where=where or command)
     values = {**earlier, **options}
     explicit = ExplicitOptions.from_arguments({**others, **values}, *kinds, earlier={*earlier} - {*options})
-    with spell_as_arguments(names | others.keys()):
-        saved = fallback({**others, **values}, explicit)
-        settings = [kind.from_options(**{**select_options(values, kind), **saved.get(kind, {})}) for kind in kinds]
-        refuse_combinations(command, explicit, collect_values(settings, others))
+    saved = fallback({**others, **values}, explicit)
+    settings = [kind.from_options(**{**select_options(values, kind), **saved.get(kind, {})}) for kind in kinds]
+    refuse_combinations(command, explicit, collect_values(settings, others))
     return settings
 
 
@@ -191,7 +128,7 @@ def make_search_options(
     Raises OptionError for an unknown option, one out of range, and combinations that contradict each other.
     """
     check_count("n_best", n_best)
-    prefix = str({**earlier, **options}.get(PREFIX, ""))
+    prefix = {**earlier, **options}.get(PREFIX, "")
     options, earlier = (
         {name: value for name, value in group.items() if name != PREFIX} for group in (options, earlier)
     )
@@ -205,4 +142,4 @@ def make_search_options(
 
 def list_tags(options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns options in which a single tag is a list of one."""
-    return {name: tuple(list_texts(value)) if name == TAG else value for name, value in options.items()}
+    return {name: (value,) if name == TAG and isinstance(value, str) else value for name, value in options.items()}

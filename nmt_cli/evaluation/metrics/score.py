@@ -47,12 +47,12 @@ class Score:
     name: str  # as it is printed, such as BLEU-4
     value: float  # 0-100; perplexity and error rates may be greater
     signature: str
-    sentence_values: tuple[float, ...]  # on the same scale, one per hypothesis, in order
-    parts: Mapping[str, float] = field(default_factory=dict)  # such as precision and recall, 0-100
-    statistics: Statistics | None = None
-    lower_is_better: bool = False
-    details: Mapping[str, Any] = field(default_factory=dict)  # such as the precisions of BLEU, for programs
-    detail_text: str = ""  # the same as it is printed
+    sentence_values: tuple[float, ...] = field(repr=False)  # on the same scale, one per hypothesis, in order
+    parts: Mapping[str, float] = field(default_factory=dict, repr=False)  # such as precision and recall, 0-100
+    statistics: Statistics | None = field(default=None, repr=False)
+    lower_is_better: bool = field(default=False, repr=False)
+    details: Mapping[str, Any] = field(default_factory=dict, repr=False)  # such as the precisions of BLEU
+    detail_text: str = field(default="", repr=False)  # the same as it is printed
 
 
 class MetricFunction(Protocol):

@@ -1,14 +1,19 @@
+import inspect
+import re
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+import nmt_cli as nmt
 from nmt_cli.api.drawings.config import DrawingOptions
 from nmt_cli.api.evaluate import evaluate
 from nmt_cli.api.options.command_lines import CommandLine, describe_prepare, describe_train, recall_prepare
-from nmt_cli.api.options.options import list_paths, list_texts, respell_options, select_options
+from nmt_cli.api.options.interface import respell
+from nmt_cli.api.options.options import list_paths, list_texts, select_options
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import combine_watchers, train
 from nmt_cli.api.visualize import visualize
@@ -146,9 +151,6 @@ def test_a_file_that_is_elsewhere_is_left_to_fill_in(tmp_path: Path, monkeypatch
 # Options in errors of the Python interface.
 
 
-NAMES = {"beam_size", "check", "no_repeat_ngram", "length_penalty"}
-
-
 @pytest.mark.parametrize(
     ("typed", "spelled"),
     [
@@ -156,10 +158,70 @@ NAMES = {"beam_size", "check", "no_repeat_ngram", "length_penalty"}
         ("add --beam-size 9, or leave it out", "add beam_size=9, or leave it out"),
         ("at --length-penalty 0.6.", "at length_penalty=0.6."),
         ("beside --no-check", "beside check=False"),
+        ("replace it with --force, or --model french?", 'replace it with force=True, or model="french"?'),
+        ("use --attention general, which has", 'use attention="general", which has'),
+        ("--format tsv, csv, with --data and --source FILE", 'format="tsv", csv, with data and source="FILE"'),
+        ("--model takes a directory; use --ray auto", 'model takes a directory; use ray="auto"'),
+        ("make it: nmt train", "make it: nmt.train()"),
+        ("go on: `nmt train --model m --resume`, or", 'go on: `nmt.train(model="m", resume=True)`, or'),
+        ("`nmt prepare ... --tokenizer-from m`", '`nmt.prepare(..., tokenizer_from="m")`'),
+        ('nmt visualize "where is it?" --nearest 5', 'nmt.visualize("where is it?", nearest=5)'),
+        ("`nmt translate --serve 5000` reads it", "`nmt translate --serve 5000` reads it"),
+        ("start one with `ray start --head`", "start one with `ray start --head`"),
         ("--no-repeat-ngram 3", "no_repeat_ngram=3"),
-        ("--beam and --other-thing 3", "--beam and --other-thing 3"),
-        ("nmt translate --beam-size 9", "nmt translate --beam-size 9"),
+        ("--beams and --other-thing 3", "--beams and --other-thing 3"),
     ],
 )
 def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
-    assert respell_options(typed, NAMES) == spelled
+    assert respell(typed, is_hint=True) == spelled
+
+
+@pytest.mark.parametrize(
+    ("call", "message", "hint"),
+    [
+        (lambda: nmt.load(model=3), "model cannot be 3", "a string or a path"),
+        (lambda: nmt.load(b"model"), "model cannot be b'model'", "a string or a path"),
+        (lambda: nmt.load("eng-deu", tm=["a", 5]), "tm[1] cannot be 5", "a string, a path or a list of them"),
+        (lambda: nmt.load("eng-deu", prefix=5), "prefix cannot be 5", "a string"),
+        (lambda: nmt.load("eng-deu", glossary={}), "glossary cannot be {}", "a string"),
+        (lambda: nmt.load("eng-deu", tag=3), "tag cannot be 3", "a list of strings"),
+        (lambda: nmt.load("eng-deu", precision="int9"), "precision cannot be 'int9'", "float, int8"),
+        (lambda: nmt.load(modle="eng-deu"), "nmt.load: there is no option 'modle'", "'model'"),
+        (lambda: nmt.load("eng-deuu"), "there is no model in eng-deuu/", 'model="eng-deu"'),
+        (lambda: nmt.train(vocab_size=300), "nmt.train: there is no option 'vocab_size'", "nmt.prepare takes it"),
+        (lambda: nmt.train(data=3), "data cannot be 3", "a string or a path"),
+        (lambda: nmt.train(progress=5), "progress cannot be 5", "a function"),
+        (lambda: nmt.evaluate("model"), "nmt.evaluate: too many positional arguments", "help(nmt.evaluate)"),
+        (lambda: nmt.evaluate(), "there is no prepared corpus", '`nmt.prepare("corpus.tsv")`'),
+        (lambda: nmt.prepare(), "no corpus was named", 'try `nmt.prepare("corpus.tsv")`'),
+        (lambda: nmt.export("eng-deu", "m"), "nmt.export: missing a required argument: 'format'", "help(nmt.export)"),
+        (lambda: nmt.info(3), "model cannot be 3", "a string or a path"),
+        (lambda: nmt.visualize(5), "sentences cannot be 5", "a string or a list of strings"),
+    ],
+)
+def test_a_wrong_argument_is_an_error_that_speaks_python(
+    call: Any, message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(nmt.NmtError) as raised:
+        call()
+    assert message in raised.value.message
+    assert hint in raised.value.hint and "--" not in raised.value.message + raised.value.hint
+    assert raised.value.__notes__ == [f"hint: {raised.value.hint}"]  # which a traceback shows
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    translator = nmt.load("eng-deu", beam_size=np.int64(2), length_penalty=np.float32(1), threads=np.int64(1))
+    assert len(translator.translations("Hello.", n_best=np.int64(2))[0].hypotheses) == 2
+
+
+def test_help_shows_every_option_with_its_default_and_no_name_of_a_class_within() -> None:
+    shown = {name: str(inspect.signature(getattr(nmt, name))) for name in ("load", "train", "evaluate", "visualize")}
+    assert "beam_size: int = 5" in shown["load"] and shown["load"].endswith("-> Translator")
+    assert "attention: " in shown["train"] and "split: " in shown["evaluate"] and "nearest: " in shown["visualize"]
+    assert not re.search(r"Keywords|Glossary|TranslationMemory|TranslateBlock|'PathLike", "".join(shown.values()))
+    public = {name for name in dir(nmt.Translator) if not name.startswith("_")}
+    assert public == {
+        *("translate", "translations", "stream", "translate_file", "close"),
+        *("beam_size", "card", "memory", "source_language", "target_language"),
+    }

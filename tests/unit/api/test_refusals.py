@@ -90,9 +90,9 @@ def test_functions_refuse_what_commands_refuse() -> None:
         (lambda: train(epochs=3, time="5m"), "epochs cannot be combined with time"),
         (lambda: train(force=True, resume=True), "force starts over"),
         (lambda: evaluate(source="s"), "source needs reference"),
-        (lambda: make_search_options({"top_p": 0.5}, {}), "top_p needs sample"),
-        (lambda: make_search_options({"beam_size": 2}, {}, n_best=3), "n_best=3 needs a beam_size of at least 3"),
-        (lambda: make_search_options({"strict": True, "check": False}, {}), "strict cannot be combined with"),
+        (lambda: make_search_options({"top_p": 0.5}, {}), "--top-p needs --sample"),
+        (lambda: make_search_options({"beam_size": 2}, {}, n_best=3), "--n-best 3 needs a --beam-size of at least 3"),
+        (lambda: make_search_options({"strict": True, "check": False}, {}), "--strict cannot be combined with"),
     ):
         with pytest.raises(OptionError, match=message):
             call()

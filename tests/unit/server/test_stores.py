@@ -13,6 +13,7 @@ import deepl
 import pytest
 
 import nmt_cli as nmt
+from nmt_cli.api.translator import answer_with_memory
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.languages.codes import find_language
 from nmt_cli.server import stores
@@ -20,6 +21,7 @@ from nmt_cli.server.admission import Admission, Key, RequestError
 from nmt_cli.server.batching import Batcher, RequestOptions
 from nmt_cli.server.service import Service
 from nmt_cli.server.stores import MOST_CHARACTERS, MOST_TERMS, ClientGlossary, GlossaryStore, ResultStore, read_terms
+from nmt_cli.translation.request import Block
 from support.served import Client, make_pool, serve_on_port
 
 PAIR = {"source": "en", "target": "de"}
@@ -181,7 +183,8 @@ def test_a_model_writes_the_terms_of_the_call_and_no_other() -> None:
     with nmt.load("eng-deu", beam_size=1) as translator:
         asked = "Where is the station?"
         before = translator.translate(asked)
-        found = translator.translations(asked, terms=Glossary({"station": "Haltestelle"}))[0].text
+        answer = answer_with_memory(translator, terms=Glossary({"station": "Haltestelle"}))
+        found = answer(Block(0, [asked]))[0].text
         assert "Haltestelle" in found and "Haltestelle" not in before
         assert translator.translate(asked) == before
 
