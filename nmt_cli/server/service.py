@@ -132,8 +132,8 @@ class Detected(NamedTuple):
 class Detector:
     """Finds the language of a text among all that the identifier knows.
 
-    A text in doubt is in one of the source languages of the models. So is any text if the identifier is not installed
-    or does not know them.
+    A text in doubt is in one of the languages of the models. Any text is in their first source language if the
+    identifier is not installed or does not know them.
     """
 
     def __init__(self, pool: ModelPool) -> None:
@@ -148,29 +148,27 @@ class Detector:
 
     def detect(self, text: str) -> Detected:
         """Returns the most likely language of a text."""
-        other = find_other_language(text, self._list_served())
-        return self.detect_source(text) if other is None else Detected(other.language, round(100 * other.share, 1))
-
-    def detect_source(self, text: str) -> Detected:
-        """Returns the most likely source language of a text, which may be too short to be sure of any."""
-        sources = self.pool.sources
-        if not any(character.isalpha() for character in text) or not has_identifier():
-            return Detected(sources[0], CERTAIN)
-        ranked = rank_languages(text)
-        shares = {code: ranked.get(find_code(code), 0.0) for code in self._list_served()}
-        best = max(sources, key=lambda language: shares[language.code])
-        share = shares[best.code] / (sum(shares.values()) or 1.0)
-        return Detected(best, round(100 * share, 1) if share else CERTAIN)
-
-    def _list_served(self) -> set[str]:
-        return {side.code for model in self.pool.models for side in (model.source, model.target)}
+        served = list(dict.fromkeys([*self.pool.sources, *(model.target for model in self.pool.models)]))
+        other = find_other_language(text, [language.code for language in served])
+        return rank_served(text, served) if other is None else Detected(other.language, round(100 * other.share, 1))
 
     async def choose_source(self, texts: Sequence[str]) -> str:
         """Returns the source language code of texts in a single language, by the first with letters."""
         first = next((text for text in texts if any(character.isalpha() for character in text)), "")
         if len(self.pool.sources) == 1:
             return self.pool.sources[0].code
-        return (await asyncio.to_thread(self.detect_source, first)).language.code
+        return (await asyncio.to_thread(rank_served, first, self.pool.sources)).language.code
+
+
+def rank_served(text: str, languages: Sequence[KnownLanguage]) -> Detected:
+    """Returns the most likely of these languages for a text, which may be too short to be sure of any."""
+    if not any(character.isalpha() for character in text) or not has_identifier():
+        return Detected(languages[0], CERTAIN)
+    ranked = rank_languages(text)
+    shares = [ranked.get(find_code(language.code), 0.0) for language in languages]
+    best = shares.index(max(shares))
+    share = shares[best] / (sum(shares) or 1.0)
+    return Detected(languages[best], round(100 * share, 1) if share else CERTAIN)
 
 
 # Counts the requests that were answered, and how long they took.
