@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from nmt_cli.api.advice import Advice, BaseCommands, advise_on_corpus
 from nmt_cli.api.log import log_warnings
 from nmt_cli.api.options.command_lines import CommandLine, describe_prepare, describe_train
-from nmt_cli.api.options.interface import check_call
+from nmt_cli.api.options.interface import check_call, respell
 from nmt_cli.api.options.options import PathLike, build_settings, find_path, list_paths
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.api.startup import silence_ray
@@ -138,7 +138,7 @@ def prepare(
     )
     prepared = run_preparation(request, progress or ignore_progress).report
     log_warnings(f"{finding.count:,} {finding.action}: {finding.problem}" for finding in prepared.manifest.findings)
-    return prepared
+    return replace(prepared, notes=tuple(map(respell, prepared.notes)))
 
 
 def run_preparation(request: PrepareRequest, progress: StageReporter) -> PrepareOutcome:

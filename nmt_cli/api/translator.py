@@ -236,7 +236,9 @@ class Translator:
             qa.texts = texts
             qa.write(Path(checks.report))
         if failed and checks.strict:
-            raise CheckError(f"{failed:,} of {format_count(texts, 'text')} failed a check", hint="report= shows them")
+            raise CheckError(
+                f"{failed:,} of {format_count(texts, 'text')} failed a check", hint='report="qa.html" shows them'
+            )
 
     @check_call(DocumentOptions, *OF_SEARCH, more=(PREFIX,))
     def translate_file(

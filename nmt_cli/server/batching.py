@@ -225,7 +225,8 @@ class Batcher:
 
     def answer(self, model: ServedModel, options: RequestOptions, all_tags: Sequence[str]) -> TranslateBlock:
         """Returns the function that translates blocks with a model as a request asks, behind tags."""
-        loaded, tags = self.pool.open(model), {"tag": all_tags} if all_tags else {}
+        loaded = self.pool.open(model)
+        tags: dict[str, Any] = {"tag": all_tags} if all_tags else {}
         return answer_with_memory(
             loaded,
             n_best=options.n_best,

@@ -92,7 +92,7 @@ class Drawing:
     warnings: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        return self.text
+        return self.text or repr(self)
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.text)}</pre>" + "".join(map(embed_file, self.files))

@@ -222,7 +222,7 @@ def run_program(program: Path, checkpoint: Path, rows: Sequence[CometRow]) -> li
         scores = read_scores(result) if done.returncode == 0 else []
         if len(scores) != len(rows):
             last = ([line for line in done.stderr.splitlines() if line.strip()] or ["it gave no reason"])[-1]
-            raise NmtError(f"{PROGRAM} failed: {last.strip()}", hint=f"try it alone: {PROGRAM} --help")
+            raise NmtError(f"{PROGRAM} failed: {last.strip()}", hint=f"try it alone: `{PROGRAM} --help`")
     return scores
 
 
