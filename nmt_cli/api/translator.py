@@ -50,6 +50,7 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import LineOptions, MemoryOptions, TranslateOptions
 from nmt_cli.translation.lines import ContextScope, WindowCutter, lay_out_lines
 from nmt_cli.translation.request import TranslateBlock, TranslationRequest, answer_blocks
+from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 from nmt_cli.workers.work import InProcess
 
 if TYPE_CHECKING:
@@ -151,6 +152,8 @@ class Translator:
             from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
 
             load_confidence(self.card)
+        if made.checks is not None and made.checks.report is not None:
+            check_report_path(Path(made.checks.report), SUFFIXES_OF_CHECKS)
         # The memory of `nmt.load` has its languages: tags of a call may ask for another one.
         memory = self._memory if self._find_languages(made) == self._languages else None
         return made._replace(memory=memory and memory.choose_register(made.search.tags))

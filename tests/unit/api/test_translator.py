@@ -113,6 +113,7 @@ def test_what_the_system_refuses_is_an_error_with_its_path(tmp_path: Path) -> No
         ({"confidence": True, "sample": True}, "confidence cannot be combined with sample"),
         ({"min_confidence": 0.5, "check": False}, "min_confidence cannot be combined with check=False"),
         ({"tag": 3}, "tag cannot be 3"),
+        ({"report": "qa.txt"}, "report cannot be qa.txt"),
     ],
 )
 def test_a_wrong_option_is_an_error_that_names_the_right_one(options: dict[str, object], told: str) -> None:
