@@ -18,6 +18,7 @@ from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import combine_watchers, train
 from nmt_cli.api.visualize import visualize
 from nmt_cli.corpus.config import PrepareOptions
+from nmt_cli.corpus.prepare import PrepareReport
 from nmt_cli.errors import MissingExtraError, NotFoundError, OptionError
 from nmt_cli.runtime import installed_models
 from nmt_cli.training.watcher import Watcher
@@ -80,7 +81,8 @@ def test_a_training_is_reported_in_stages() -> None:
 
 
 def prepare_nothing(inputs: Any, data: Path, config: Any, **others: Any) -> Any:
-    return SimpleNamespace(directory=config.tokenizer_from, manifest=SimpleNamespace(findings=()))
+    manifest: Any = SimpleNamespace(findings=())
+    return PrepareReport(config.tokenizer_from, manifest, 0.0, ("name it with --data",))
 
 
 def test_subwords_are_taken_from_a_model_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,6 +90,7 @@ def test_subwords_are_taken_from_a_model_by_its_name(tmp_path: Path, monkeypatch
     monkeypatch.setattr(installed_models, "list_models", lambda: {"xxx-yyy": Path("models/xxx-yyy")})
     monkeypatch.chdir(tmp_path)
     assert prepare("a.tsv", tokenizer_from="xxx-yyy").directory == "models/xxx-yyy"
+    assert prepare("a.tsv").notes == ("name it with data",)
     Path("xxx-yyy").touch()
     names = ("xxx-yyy", "none", None)
     assert [prepare("a.tsv", tokenizer_from=name).directory for name in names] == ["xxx-yyy", "none", None]
@@ -212,7 +215,7 @@ def test_a_wrong_argument_is_an_error_that_speaks_python(
 
 def test_numbers_of_numpy_are_numbers() -> None:
     translator = nmt.load("eng-deu", beam_size=np.int64(2), length_penalty=np.float32(1), threads=np.int64(1))
-    assert len(translator.translations("Hello.", n_best=np.int64(2))[0].hypotheses) == 2
+    assert len(translator.translations("Hello, my friend.", n_best=np.int64(2))[0].hypotheses) == 2
 
 
 def test_help_shows_every_option_with_its_default_and_no_name_of_a_class_within() -> None:
