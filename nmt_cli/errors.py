@@ -174,9 +174,9 @@ def convert_os_error(error: OSError) -> NmtError:
             hint="check the permissions of the file and its directory, or choose another path",
         )
     if path and error.errno == errno.ENOENT:
-        return NotFoundError(f"{path} does not exist")
+        return NotFoundError(f"{path} does not exist", hint="check the name, and the current directory")
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return NmtError(f"{prefix}too many open files", hint="raise the limit, as with `ulimit -n 4096`, and try again")
     if path and error.errno == errno.EISDIR:
-        return NotFoundError(f"{path} is a directory; a file is needed here")
+        return NotFoundError(f"{path} is a directory; a file is needed here", hint="name a file in it")
     return NmtError(reason)

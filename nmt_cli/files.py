@@ -11,13 +11,14 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import stat
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -198,12 +199,16 @@ def require_file(path: Path) -> Path:
     for an unreadable file.
     """
     if path.is_dir():
-        raise NotFoundError(f"{path} is a directory; a file is needed here")
+        raise NotFoundError(
+            f"{path} is a directory; a file is needed here", hint=f"name a file: ls {shlex.quote(str(path))}"
+        )
     if not path.exists():
         folder = path.parent
         names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
         nearest = find_nearest(path.name, names)
-        raise NotFoundError(f"{path} does not exist", hint=f"did you mean {folder / nearest}?" if nearest else "")
+        there = shlex.quote(str(next(parent for parent in path.parents if parent.is_dir())))
+        hint = f"did you mean {folder / nearest}?" if nearest else f"see what is there: ls {there}"
+        raise NotFoundError(f"{path} does not exist", hint=hint)
     if not os.access(path, os.R_OK):
         raise NotFoundError(f"{path} cannot be read", hint="check the permissions of the file, or choose another")
     require_content(path)
@@ -218,7 +223,10 @@ def require_content(path: Path) -> None:
         with path.open("rb", buffering=0) as file:
             file.read(1)
     except OSError as error:
-        raise NotFoundError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+        reason = (error.strerror or str(error)).lower()
+        raise NotFoundError(
+            f"{path} cannot be read: {reason}", hint="copy it to another disk, or name another"
+        ) from error
 
 
 def require_parent(path: Path, name: str, *, hint: str) -> None:
@@ -231,11 +239,20 @@ def require_parent(path: Path, name: str, *, hint: str) -> None:
         raise OutputError(f"{name} cannot be created: no permission to write in {parent}/", hint=hint)
 
 
-def require_output(path: Path, option: str) -> None:
+PAGE_OR_JSON = (".html", ".json")  # endings of reports
+
+
+def require_output(path: Path, option: str, *, endings: Sequence[str] = (), inputs: Iterable[Path] = ()) -> None:
     """Raises, before the work, the errors of writing the file named by an option.
 
-    OptionError for a directory, OutputError for a file that cannot be created. Devices and pipes are accepted.
+    OptionError for a directory, for a name with none of the `endings`, if any, and for one of the `inputs` and other
+    files that must stay; OutputError for a file that cannot be created. Devices and pipes are accepted.
     """
+    if endings and path.suffix.lower() not in endings:
+        ways = f"{', '.join(endings[:-1])} or {endings[-1]}"
+        raise OptionError(f"{option} cannot be {path}", hint=f"end the name with {ways}: {option} report{endings[0]}")
+    if any(path.resolve() == other.resolve() for other in inputs):
+        raise OptionError(f"{option} {path} would replace a file of this command", hint="choose another name")
     hint = f"name another file with {option}"
     if path.is_dir():
         raise OptionError(f"{path} is a directory; the name of a file is needed", hint=hint)
@@ -371,7 +388,7 @@ def clear_leftovers(target: Path) -> None:
 def refuse_to_overwrite(path: Path, *, replace: bool) -> None:
     """Raises OutputError if `path` is a file, or a directory that is not empty and `replace` is false."""
     if path.exists() and not path.is_dir():
-        raise OutputError(f"{path} is a file, but a directory is to be written there")
+        raise OutputError(f"{path} is a file, but a directory is to be written there", hint="name a directory")
     if path.is_dir() and any(path.iterdir()) and not replace:
         raise OutputError(f"{path}/ already exists", hint="replace it with --force, or name another directory")
 

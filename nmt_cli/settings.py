@@ -169,11 +169,23 @@ def check_value(field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
     if declared is None or isinstance(value, bool) or not isinstance(value, int | float):
         return
     if not math.isfinite(value):
-        raise OptionError(f"{flag} is {value}; a number is needed")
+        raise OptionError(f"{flag} is {value}; a number is needed", hint=describe_range(field))
     if declared.low is not None and value < declared.low:
-        raise OptionError(f"{flag} is {value}; at least {declared.low:g} is needed")
+        raise OptionError(f"{flag} is {value}; at least {declared.low:,.10g} is needed", hint=describe_range(field))
     if declared.high is not None and value > declared.high:
-        raise OptionError(f"{flag} is {value}; at most {declared.high:g} is possible")
+        raise OptionError(f"{flag} is {value}; at most {declared.high:,.10g} is possible", hint=describe_range(field))
+
+
+def describe_range(field: dataclasses.Field[Any]) -> str:
+    """Returns the hint that says which numbers a field takes, with its default."""
+    declared: Setting = field.metadata["setting"]
+    low = "" if declared.low is None else f"{declared.low:,.10g}"
+    high = "" if declared.high is None else f"{declared.high:,.10g}"
+    limits = (
+        f" from {low} to {high}" if low and high else f" of at least {low}" if low else high and f" of at most {high}"
+    )
+    is_number = isinstance(field.default, int | float) and not isinstance(field.default, bool)
+    return f"type a number{limits}{f', such as --{name_option(field)} {field.default:.10g}' if is_number else ''}"
 
 
 def name_option(field: dataclasses.Field[Any]) -> str:

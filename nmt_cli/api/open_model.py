@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import TaggedPair
     from nmt_cli.formats.inputs import CorpusFile
     from nmt_cli.sources.source import PictureReader
+    from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.forced import Judge
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.request import TranslationRequest
@@ -117,10 +118,12 @@ def load_memory(
     *,
     links_words: bool = True,
     with_untagged: bool = True,
+    profile: CorpusProfile | None = None,
 ) -> TranslationMemory:
     """Returns the pairs of all files; the last of several translations of one text wins.
 
-    `languages` are the source and the target language. A file in the opposite direction is reversed. Pairs with tags of
+    `languages` are the source and the target language. A file in the opposite direction is reversed; of one
+    that names no languages, the `profile` of the model knows the direction. Pairs with tags of
     other languages are left out. Pairs with a register answer only requests for it. Pairs without a tag of a language
     count only `with_untagged`. Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
     """
@@ -132,14 +135,14 @@ def load_memory(
         require_input(file)
     memory = TranslationMemory("" if languages[1] in UNNAMED else languages[1], links_words=links_words)
     for file in inputs:
-        for pair in read_file(file, languages):
+        for pair in read_file(file, languages, profile):
             is_meant = with_untagged or any(tag.kind in OTHER_SIDE for tag in pair.tags)
             if is_meant and are_same_languages(replace_languages(languages, pair.tags), languages):
                 memory.add(pair.source, pair.target, find_tag_value(pair.tags, TagPurpose.REGISTER))
     return memory
 
 
-def read_file(file: CorpusFile, languages: tuple[str, str]) -> list[TaggedPair]:
+def read_file(file: CorpusFile, languages: tuple[str, str], profile: CorpusProfile | None) -> list[TaggedPair]:
     """Returns the pairs of a file, reversed if its direction is the opposite one, with their tags and its own.
 
     Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
@@ -154,6 +157,8 @@ def read_file(file: CorpusFile, languages: tuple[str, str]) -> list[TaggedPair]:
     is_turned = not are_same_languages(declared, languages) and are_same_languages(
         (declared[1], declared[0]), languages
     )
+    if profile is not None and {*declared} & {*UNNAMED}:
+        is_turned = is_turned or profile.are_turned((pair.source, pair.target) for pair in pairs)
     if not is_turned:
         return pairs
     return [pair._replace(source=pair.target, target=pair.source, tags=reverse_tags(pair.tags)) for pair in pairs]

@@ -22,7 +22,7 @@ from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_o
 from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.score import Material, References
 from nmt_cli.languages.codes import is_same_language
-from nmt_cli.runtime.installed_models import name_model
+from nmt_cli.runtime.installed_models import PREFIX, name_model
 from nmt_cli.text.tags import replace_languages
 from nmt_cli.translation.request import TranslationRequest
 
@@ -42,17 +42,16 @@ def list_doubts(
     """Returns reasons why a model may have been trained on the sentences it is scored on."""
     is_split, name = not request.references, name_model(Path(model))
     warnings = list_other_languages(name, card, corpus) if corpus is not None and is_split else []
+    sources = list_earlier_data(card, name)
     if is_split and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
-        warnings.append(
-            f"{name} was trained on other data than {request.data}/: "
-            f"these {request.split} sentences may be in its training data"
-        )
-    earlier = list_earlier_data(card)
-    if earlier:
-        warnings.append(
-            f"{name} was trained on {' and '.join(earlier)} too: these sentences may be in that training data"
-        )
+        sources = [f"other data than {request.data}/", *(source for source in sources if source != EARLIER)]
+    if sources:
+        sentences = f"these {request.split} sentences" if is_split else "these sentences"
+        warnings.append(f"{name} was trained on {' and on '.join(sources)}: {sentences} may be in its training data")
     return warnings
+
+
+EARLIER = "other data before"  # of an earlier stage of the same model
 
 
 def list_other_languages(name: str, card: ModelCard, corpus: PreparedCorpus) -> list[str]:
@@ -65,10 +64,16 @@ def list_other_languages(name: str, card: ModelCard, corpus: PreparedCorpus) -> 
     return [f"{name} translates {ours[0]} -> {ours[1]}, but the data is {theirs[0]} -> {theirs[1]}"]
 
 
-def list_earlier_data(card: ModelCard) -> list[str]:
-    """Returns a model's training data besides its corpus: the data of its initial model, and replayed pairs."""
-    start, replayed = (card.training.get(name) for name in ("init_from", "replay"))
-    return [*([f"what {start} was trained on"] if start else []), *([str(replayed)] if replayed else [])]
+def list_earlier_data(card: ModelCard, name: str) -> list[str]:
+    """Returns a model's training data besides its corpus: the data of its initial model, and replayed pairs.
+
+    The initial model may be an earlier stage of the same `name`.
+    """
+    start, replayed = (card.training.get(key) for key in ("init_from", "replay"))
+    if str(start).startswith(PREFIX):  # the name of a package
+        start = str(start).removeprefix(PREFIX).replace("_", "-")
+    before = [] if not start else [EARLIER] if start == name else [f"what {start} was trained on"]
+    return [*before, *([str(replayed)] if replayed else [])]
 
 
 SAMPLE = 200  # training sentences translated to measure memorisation

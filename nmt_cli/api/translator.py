@@ -41,7 +41,7 @@ from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource, TornText
 from nmt_cli.documents.reading_back import copy_torn
 from nmt_cli.errors import CheckError, FailedLineError, OptionError, OutputError
-from nmt_cli.files import require_file, stage_file
+from nmt_cli.files import PAGE_OR_JSON, require_file, require_output, stage_file
 from nmt_cli.formats.sniffing import HEAD
 from nmt_cli.jobs.units import translate_units
 from nmt_cli.text.streams import batch_blocks
@@ -50,13 +50,13 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import LineOptions, MemoryOptions, TranslateOptions
 from nmt_cli.translation.lines import ContextScope, WindowCutter, lay_out_lines
 from nmt_cli.translation.request import TranslateBlock, TranslationRequest, answer_blocks
-from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 from nmt_cli.workers.work import InProcess
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import FileKeywords, LoadKeywords, SearchKeywords
     from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.runtime.model_directory import ModelCard
+    from nmt_cli.text.profile import CorpusProfile
     from nmt_cli.translation.config import CheckOptions
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import Translation
@@ -153,7 +153,7 @@ class Translator:
 
             load_confidence(self.card)
         if made.checks is not None and made.checks.report is not None:
-            check_report_path(Path(made.checks.report), SUFFIXES_OF_CHECKS)
+            require_output(Path(made.checks.report), "--report", endings=PAGE_OR_JSON)
         # The memory of `nmt.load` has its languages: tags of a call may ask for another one.
         memory = self._memory if self._find_languages(made) == self._languages else None
         return made._replace(memory=memory and memory.choose_register(made.search.tags))
@@ -267,7 +267,7 @@ class Translator:
         made = self._make_options(others)
         languages = self._find_languages(made)
         if tm is not None:
-            memory = open_memory(tm, languages)
+            memory = open_memory(tm, languages, self._translator.profile)
             made = made._replace(memory=memory and memory.choose_register(made.search.tags))
 
         done = translate_file(
@@ -323,7 +323,8 @@ def load(
     translator = open_translator(request)
     companions = {"ensemble": others_models, "rerank": judge}
     made = fit_to_model(make_search_options({}, others, companions=companions), translator.card, directory)
-    memory = open_memory(tm, replace_languages(translator.card.languages, made.search.tags))
+    languages = replace_languages(translator.card.languages, made.search.tags)
+    memory = open_memory(tm, languages, translator.profile)
     return Translator(translator, directory, others, companions=companions, memory=memory)
 
 
@@ -365,14 +366,16 @@ def answer_with_memory(
     return answer_blocks(translator, made if memory is None else made._replace(memory=memory))
 
 
-def open_memory(tm: PathLike | Iterable[PathLike], languages: tuple[str, str]) -> TranslationMemory | None:
+def open_memory(
+    tm: PathLike | Iterable[PathLike], languages: tuple[str, str], profile: CorpusProfile | None
+) -> TranslationMemory | None:
     """Returns the pairs of translation memories; None without any."""
     paths = MemoryOptions(tm=tuple(map(str, list_paths(tm)))).tm
     if not paths:
         return None
     from nmt_cli.api.open_model import load_memory  # readers of many formats
 
-    return load_memory(paths, languages)
+    return load_memory(paths, languages, profile=profile)
 
 
 # Documents in, translated documents out: files for Python, uploads for the server.

@@ -16,6 +16,11 @@ from pathlib import Path
 
 from nmt_cli.carrying.spans import Kind, Span, SpanKind
 from nmt_cli.errors import DataError
+from nmt_cli.formats.inputs import CorpusFile, ReadOptions
+from nmt_cli.formats.opening import open_reader
+from nmt_cli.formats.sniffing import HEAD, recognise_format
+from nmt_cli.formats.table_columns import are_headings
+from nmt_cli.languages.codes import find_named_language
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
@@ -51,6 +56,7 @@ class PrefixIndex:
 TERM_EDGE = rf"(?<!\w)|(?!\w)|(?<={UNSPACED})|(?={UNSPACED})"
 BEHIND_EDGE = rf"(?<!\w.)|(?<!\w)|(?<={UNSPACED}.)|(?<={UNSPACED})"  # the same, one character later
 
+LINES = ("text", "tsv")  # formats with a term on each line
 SHORTEST_STEM = 3  # letters that all forms of a word have in common
 
 SEVERAL_BLANKS = re.compile(r"\s\s|[^\S ]")  # or one that is no space
@@ -67,13 +73,22 @@ class Glossary:
 
     @classmethod
     def load(cls, path: Path) -> Glossary:
-        """Reads a file with one term per line, `source TAB target`; skips blank lines and `#` comments.
+        """Reads a file with one term per line, `source TAB target`; skips headings, blank lines and `#` comments.
 
-        Raises DataError, naming the line, for any other line and for two targets of one source term.
+        Other formats of pairs, such as spreadsheets, are read as `nmt prepare` reads them. Raises DataError, naming the
+        line, for any other line and for two targets of one source term.
         """
-        raw_lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").split(b"\n")
-        lines = decode_lines(raw_lines, str(path))
-        return cls.from_rows([[] if line.startswith("#") else line.split("\t") for line in lines], str(path))
+        content = path.read_bytes()
+        format = recognise_format(path, content[:HEAD])
+        if format.name not in LINES:
+            rows = [[row.source, row.target] for row in open_reader(CorpusFile(path), ReadOptions())]
+            return cls.from_rows(rows, str(path))
+        lines = list(decode_lines(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), str(path)))
+        rows = [[] if line.startswith("#") else line.rstrip("\r").split("\t") for line in lines]
+        first, *others = [number for number, row in enumerate(rows) if "".join(row).strip()] or [0]
+        if others and name_columns(rows[first]):
+            rows[first] = []
+        return cls.from_rows(rows, str(path))
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], name: str) -> Glossary:
@@ -231,6 +246,13 @@ def fold_case(text: str) -> str:
         return text.lower()
     folds = ((character, character.casefold()) for character in text.replace("İ", "i").replace("ı", "i"))
     return "".join(fold if len(fold) == 1 else character.lower() for character, fold in folds)
+
+
+def name_columns(cells: Sequence[str]) -> bool:
+    """Whether a row names two columns, such as "English" and "German", rather than one thing in both languages."""
+    codes = [find_named_language(cell) for cell in cells]
+    is_term = len({cell.strip().casefold() for cell in cells}) < 2 or (codes[0] is not None and len(set(codes)) < 2)
+    return len(cells) == 2 and not is_term and are_headings(cells, ())
 
 
 def check_row(row: Sequence[str], where: str) -> tuple[str, str]:

@@ -70,7 +70,7 @@ class NmtGroup(LightParameters, TyperGroup):
             typed = " ".join(quote(word) for word in args if word != PLACEHOLDER)
             raise OptionError(f"{PLACEHOLDER} stands for options, and is not typed", hint=f"type nmt {typed}")
         if self.lazy and args[0] not in self.lazy and not ctx.resilient_parsing:
-            raise explain_command(args[0], self.lazy)
+            raise explain_command(args, self.lazy)
         return super().resolve_command(ctx, args)
 
     def main(  # type: ignore[override]

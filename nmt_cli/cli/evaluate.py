@@ -28,7 +28,6 @@ from nmt_cli.cli.parsing.options import (
     with_settings,
 )
 from nmt_cli.cli.render import Screen, find_width, print_lines, show_stage_progress
-from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import comparison, report
 from nmt_cli.evaluation import comparison as comparison_table
 from nmt_cli.evaluation.comparison import SystemComparison
@@ -40,12 +39,13 @@ from nmt_cli.runtime.installed_models import find_model_or_file
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.wrapping import escape_line, format_count
 from nmt_cli.translation.config import ContextOptions, TagOptions
-from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, SUFFIXES_OF_TABLES, check_report_path
 
 # The output of `nmt evaluate`: scores, doubts about them, sentences, reports.
 
 
 BOLD = "\033[1m", "\033[22m"
+ENDINGS_OF_TABLES = (".tex", ".csv")  # `score_table` writes these
+ENDINGS_OF_REPORTS = (".html", ".md", *ENDINGS_OF_TABLES)  # the others: `page` and `comparison_page`
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,11 @@ class EvaluationOutput:
 
     def require_files(self) -> None:
         """Raises OptionError or OutputError, before the work, for files that cannot be written or are scored."""
-        if self.page is not None:
-            check_report_path(self.page, SUFFIXES_OF_SCORES)
-        if self.sentences is not None:
-            require_output(self.sentences, "--sentences")
         inputs = [split_column(path)[0] for path in self.request.paths]
-        for option, output in (("--report", self.page), ("--sentences", self.sentences)):
-            if output is not None and output.exists():
-                if any(path.is_file() and path.samefile(output) for path in inputs):
-                    raise OptionError(f"{option} {output} is one of the scored files", hint="choose another name")
+        if self.page is not None:
+            require_output(self.page, "--report", endings=ENDINGS_OF_REPORTS, inputs=inputs)
+        if self.sentences is not None:
+            require_output(self.sentences, "--sentences", inputs=inputs)
 
     def show(self, result: EvaluationOutcome | SystemComparison) -> None:
         """Prints and writes the scores of one system, possibly beside another's, or of several side by side."""
@@ -145,7 +141,7 @@ class EvaluationOutput:
 
     @property
     def is_table(self) -> bool:
-        return self.page is not None and self.page.suffix.lower() in SUFFIXES_OF_TABLES
+        return self.page is not None and self.page.suffix.lower() in ENDINGS_OF_TABLES
 
     def write_comparison(self, compared: SystemComparison) -> None:
         """Writes the report of several systems, or their table, if requested."""
@@ -236,7 +232,11 @@ def evaluate(
     ] = False,
     write_to: Annotated[
         Path | None,
-        declare_option("--report", "Write a report: .html (a single page) or .md; a table: .tex or .csv.", "Output"),
+        declare_option(
+            "--report",
+            "File of a report, in place of an existing one: .html (a single page) or .md; of a table: .tex or .csv.",
+            "Output",
+        ),
     ] = None,
     sentences: Annotated[
         Path | None, declare_option("--sentences", "Write every sentence with its scores to a .tsv.", "Output")
@@ -270,7 +270,7 @@ def evaluate(
         split=split,
         precision=precision,
         rerank=None if rerank is None else resolve_model(rerank),
-        is_profiled=profile or (write_to is not None and write_to.suffix.lower() not in SUFFIXES_OF_TABLES),
+        is_profiled=profile or (write_to is not None and write_to.suffix.lower() not in ENDINGS_OF_TABLES),
         with_runs=all_runs,
         settings_from=explicit.settings_from,
     )

@@ -145,7 +145,9 @@ def prepare(
     ] = None,
     report: Annotated[
         Path | None,
-        declare_option("--report", "Write the findings of the checks to this .html or .json file.", "Checks"),
+        declare_option(
+            "--report", "File of the findings of the checks, in place of an existing one: .html or .json.", "Checks"
+        ),
     ] = None,
     data: WrittenDataOption = Path("prepared"),
     resume: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -55,7 +56,7 @@ class Screen:
         """Prints a line, wrapped at words on a terminal."""
         if self.quiet:
             return
-        lines = "\n".join(wrap_for(sys.stderr, text))
+        lines = "\n".join(wrap_for(sys.stderr, name_packages(text)))
         if "console" in vars(self):  # which may be drawing a bar
             self.console.print(lines, style=style, soft_wrap=True)
         else:
@@ -81,9 +82,20 @@ class Screen:
 
 def print_error(message: str, hint: str) -> None:
     """Prints the two lines of an error, without rich: an error must not wait for an import, nor fail in one."""
-    typer.secho("\n".join(wrap_for(sys.stderr, f"error: {message}")), err=True, fg=typer.colors.RED)
+    typer.secho("\n".join(wrap_for(sys.stderr, f"error: {name_packages(message)}")), err=True, fg=typer.colors.RED)
     if hint:
-        typer.secho("\n".join(wrap_for(sys.stderr, f"hint: {hint}")), err=True)
+        typer.secho("\n".join(wrap_for(sys.stderr, f"hint: {name_packages(hint)}")), err=True)
+
+
+def name_packages(text: str) -> str:
+    """Returns a message with the name of each installed model, as it is typed, in place of its directory."""
+    if "nmt_model_" not in text:  # as in almost all
+        return text
+    from nmt_cli.runtime.installed_models import list_models
+
+    for name, directory in list_models().items():
+        text = re.sub(rf"{re.escape(str(directory))}/?(?![\w/.-])", name, text)
+    return text
 
 
 def print_lines(lines: Iterable[str]) -> None:

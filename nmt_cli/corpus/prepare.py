@@ -45,15 +45,6 @@ from nmt_cli.workers.choice import ExecutorOptions
 STYLE = "table { margin: 0.5rem 0 1.5rem; } td.place { white-space: nowrap; color: var(--faint); }\n"
 
 
-def check_report_name(path: Path | None) -> None:
-    """Raises OptionError or OutputError for a report that is neither HTML nor JSON, or cannot be written."""
-    if path is None:
-        return
-    if path.suffix.lower() not in (".html", ".json"):
-        raise OptionError(f"--report {path}: the name of a report ends in .html or .json")
-    files.require_output(path, "--report")
-
-
 def write_report(path: Path | None, findings: tuple[Finding, ...], manifest: Manifest | None) -> None:
     """Writes the report, atomically, if requested. The manifest is None if no corpus was prepared."""
     if path is None:
@@ -246,7 +237,10 @@ def check_request(
 
     Raises NotFoundError, DataError, OptionError or OutputError.
     """
-    check_report_name(report)
+    roles = group_inputs_by_role(source, config)
+    if report is not None:
+        read = [path for inputs_of_role in roles.values() for file in inputs_of_role for path in file.files]
+        files.require_output(report, "--report", endings=files.PAGE_OR_JSON, inputs=read)
     check_names(config.keep)
     check_sizes(config.dev, config.test)
     if report is not None and directory.resolve() in report.resolve().parents:
@@ -254,7 +248,7 @@ def check_request(
             f"--report {report} is in {directory}/, which is replaced as a whole",
             hint="write the report somewhere else",
         )
-    inputs = CorpusInputs(group_inputs_by_role(source, config), config)
+    inputs = CorpusInputs(roles, config)
     for corpus_input in inputs.inputs:
         for path in corpus_input.files:
             require_writable(path, directory, replace=replace)

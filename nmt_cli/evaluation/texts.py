@@ -261,7 +261,9 @@ def read_files(lines: Path, references: Sequence[Path], role: SideRole = "hypoth
         columns += reference.columns
         languages.append(DeclaredLanguage(path, "reference", reference.language))
     if not sentences:
-        raise DataError(f"{lines} is empty: there is no sentence to score")
+        raise DataError(
+            f"{lines} is empty: there is no sentence to score", hint="name a file with a sentence on each line"
+        )
     declared = tuple(language for language in languages if language.code)
     return ParallelText(tuple(sentences), tuple(zip(*columns, strict=True)), declared)
 

@@ -309,7 +309,8 @@ class KeyedReader(Reader):
                     repeated.append(f"{name} in line {text.line:,}")
                 size += len(text.text)
                 if size > MAXIMUM_SIDE:
-                    raise DataError(f"{stream.name}: more than {MAXIMUM_SIDE:,} characters")
+                    message = f"{stream.name}: more than {MAXIMUM_SIDE:,} characters"
+                    raise DataError(message, hint="divide it into several files")
         if repeated:
             count = format_count(len(repeated), f"{self.noun} has", f"{self.noun}s have")
             shown = ", ".join(repeated[:REPEATED_SHOWN]) + " ..." * (len(repeated) > REPEATED_SHOWN)

@@ -9,8 +9,9 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import product
+from math import log1p
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -87,11 +88,6 @@ class ModelCard(NamedTuple):
         """The codes of the source and the target language."""
         return self.source_language, self.target_language
 
-    @property
-    def direction(self) -> str:
-        """All languages of both sides: `eng -> deu, nld`."""
-        return " -> ".join(", ".join(self.list_languages(kind)) for kind in (TagPurpose.SOURCE, TagPurpose.TARGET))
-
     def with_languages(self, languages: tuple[str, str]) -> ModelCard:
         """Returns the card as it is for these languages."""
         return self._replace(source_language=languages[0], target_language=languages[1])
@@ -140,13 +136,6 @@ class ModelCard(NamedTuple):
         """BLEU (0-100) of greedy translations of the development set; None if training stopped before the first."""
         score = self.development.get("bleu")
         return float(score["value"] or 0.0) if isinstance(score, dict) else None
-
-    @property
-    def development_gain(self) -> float | None:
-        """The chrF (0-100) of the same translations beyond that of random sentences; None if it was not measured."""
-        score = self.development.get("chrf")
-        value, chance = (score.get(name) for name in ("value", "chance")) if isinstance(score, dict) else (None, None)
-        return None if value is None or chance is None else float(value) - float(chance)
 
 
 class ModelDirectory(NamedTuple):
@@ -246,13 +235,26 @@ def read_card(directory: Path) -> ModelCard:
 
 def find_models(languages: tuple[str, str]) -> Iterator[str]:
     """Yields the names of the models that are here for this source and this target language."""
+    return (name for name, model in open_models() if model.card.languages == languages)
+
+
+def find_model_for(text: str) -> str | None:
+    """Returns the name of the model that knows the words of a text best; None if there is no named model."""
+
+    def count_known(model: ModelDirectory) -> float:
+        with suppress(NmtError):
+            source = model.load_profile().source
+            return -1.0 if source is None else sum(map(log1p, source.count_words(text)))
+        return -1.0
+
+    return max(open_models(), key=lambda entry: count_known(entry[1]), default=(None,))[0]
+
+
+def open_models() -> Iterator[tuple[str, ModelDirectory]]:
+    """Yields the models that have a name and a sound card."""
     for name, directory in list_models().items():
-        try:
-            card = read_card(directory)
-        except NmtError:
-            continue
-        if card.languages == languages:
-            yield name
+        with suppress(NmtError):
+            yield name, ModelDirectory.open(directory)
 
 
 def check_entries(card: ModelCard) -> None:
@@ -266,9 +268,6 @@ def check_entries(card: ModelCard) -> None:
     if score is not None:
         values = build(Entries, score, "development.bleu")
         build(float, values.get("value"), "development.bleu.value")
-    values = build(Entries, card.development.get("chrf") or {}, "development.chrf")
-    for name in ("value", "chance"):
-        build(float | None, values.get(name), f"development.chrf.{name}")
 
 
 def check_file(path: Path, checksum: str | None, *, name: Path | None = None) -> None:

@@ -74,7 +74,7 @@ class KeyFile:
         except OSError as error:
             raise convert_os_error(error) from error
         except UnicodeError as error:
-            raise DataError(f"{self.path} is not UTF-8") from error
+            raise DataError(f"{self.path} is not UTF-8", hint="save it as UTF-8") from error
         return parse_keys(text, str(self.path))
 
     def list_keys(self) -> list[Key]:

@@ -8,9 +8,10 @@ Knows no other files, no subwords and no networks."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
+from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +28,8 @@ PROFILE_FORMAT = 1
 SPECIAL_FORMS = {"0": str.lower, "1": str.capitalize, "2": str.upper}  # how the file writes the form of a word
 CAPITALISED = "1:"  # begins a form that is the capitalised word
 FEWEST_FOR_LINES = 50  # words; to search for fewer, one by one, is faster than to split the table
+PAIRS_READ = 1_000  # of a file whose direction is looked for
+TURNED = 15.0  # natural logarithm of how much likelier the words of pairs are the other way round
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
 
 
@@ -250,6 +253,15 @@ class CorpusProfile(NamedTuple):
     def load(cls, path: Path) -> CorpusProfile:
         """Reads a profile. Raises OSError and the errors of `parse`."""
         return cls.parse(path.read_bytes())
+
+    def are_turned(self, pairs: Iterable[tuple[str, str]]) -> bool:
+        """Whether pairs of texts surely have the language of the source in second place, by the first of them."""
+        likelier = 0.0
+        for pair in islice(pairs, PAIRS_READ) if self.source is not None else ():
+            for text, here, there in zip(pair, (self.source, self.target), (self.target, self.source), strict=True):
+                counts = zip(here.count_words(text), there.count_words(text), strict=True)  # type: ignore[union-attr]
+                likelier += sum(log((other + 0.5) / (count + 0.5)) for count, other in counts)
+        return likelier >= TURNED
 
     def find_ratio(self, source_length: int) -> LengthRatio | None:
         """Returns the length ratio of pairs whose sources have about `source_length` characters; None without such

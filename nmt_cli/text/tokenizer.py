@@ -423,4 +423,5 @@ def explain_failure(error: RuntimeError, size: int) -> OptionError | DataError:
             f"--vocab-size is {size:,}, but the characters of this text alone need {int(needed[1]):,}",
             hint=f"give --vocab-size {int(needed[1]) + 1} or more, or leave it out",
         )
-    return DataError(f"no subwords can be learned from this text: {str(error).strip() or 'no reason given'}")
+    reason = str(error).strip() or "no reason given"
+    return DataError(f"no subwords can be learned from this text: {reason}", hint="try --tokenizer char, or more text")

@@ -20,8 +20,12 @@ SHELL_LINE = (
     BEFORE_SHELL_LINE + r"(?:echo .+ \| )?(?:nmt (?:prepare|train|translate|evaluate|visualize)|pip|pipx|uv)(?: .*)?$"
 )
 LINE_GOES_ON = " \\"  # ends a line of a command that goes on in the next
-RUNS = r"( *)(`[^`]+`[^ ]*|[^ ]+)"  # a word or a command with the blanks before it
-CHOICE_ENDS = r"(?<=\|)|(?<=/)(?=--)"
+# With the blanks before it, what a line of prose or of a command does not break: a word, a command between backticks, a
+# text in quotation marks, an option with its value, a default.
+WITH_VALUE = r"(?:(?:--?[a-z][\w-]*|\[default:) (?!-))?"
+RUNS = rf"( *)(`[^`]+`[^ ]*|{WITH_VALUE}[^ ]+)"
+PARTS = rf"""( *)((?:(?:\| )?nmt |{WITH_VALUE})(?:"[^"]*"|'[^']*'|[^ ])+)"""
+CHOICE_ENDS = r"(?<=\|)|(?<=/)(?=--)|(?<= )"  # where even such a run breaks if it is wider than the line
 SMALLEST_TEXT = 16  # columns that an indent leaves to the text, however narrow the terminal
 
 
@@ -66,7 +70,7 @@ def wrap_line(line: str, width: int, hang: int) -> list[str]:
     for blanks, word in re.findall(RUNS, line):
         for gap, part in split_choices(blanks, word, width - hang):
             if current.strip() and count_columns(current + gap + part) > width:
-                lines.append(current)
+                lines.append(current.rstrip())
                 current = " " * hang + part
             else:
                 current += gap + part
@@ -76,16 +80,19 @@ def wrap_line(line: str, width: int, hang: int) -> list[str]:
 def wrap_command(command: str, width: int, hang: int) -> list[str]:
     """Wraps a command so that a shell reads its lines as one: each but the last ends with a backslash."""
     line = command if command.startswith(" ") else " " * hang + command
+    if count_columns(line) > width:
+        line, hang = " " * min(2, hang) + command.strip(), min(2, hang)
     if count_columns(line) <= width:
         return [line]
-    first, *rest = re.findall(RUNS, line)
+    room = width - hang - 2 - len(LINE_GOES_ON)
+    first, *rest = [part for run in re.findall(PARTS, line) for part in split_choices(run[0], run[1], room)]
     lines = ["".join(first)]
     for blanks, word in rest:
         if count_columns(lines[-1] + blanks + word) > width - len(LINE_GOES_ON):
             lines.append(" " * (hang + 2) + word)
         else:
             lines[-1] += blanks + word
-    return [*(line + LINE_GOES_ON for line in lines[:-1]), lines[-1]]
+    return [*(line.rstrip() + LINE_GOES_ON for line in lines[:-1]), lines[-1]]
 
 
 def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:

@@ -68,7 +68,7 @@ class ParentInfo:
 class RequestInfo:
     """Describes the request for a training, before TensorFlow starts."""
 
-    direction: str  # all languages of both sides
+    languages: tuple[str, str]  # of source and target
     data: Path
     directory: Path  # of the model
     choice: str | None = None  # of the settings, by the size of the corpus, as a line for a person
@@ -119,7 +119,6 @@ class Validation:
     sample_source: str
     sample_hypothesis: str
     distinct_share: float = 1.0  # 0-1: how many different translations there are, by different sources
-    chance_chrf: float | None = None  # of references for other sentences; None if it was not measured
     failures: str = ""  # about sentences on which nmt itself failed; empty if there are none
 
     def rate(self, metric: str) -> float:

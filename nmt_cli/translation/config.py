@@ -45,7 +45,8 @@ class CheckOptions(Settings, panel="Checks"):
         harmless=True,
     )
     report: str | None = setting(
-        None, "Write the texts that fail a check to this file: .html (a single page) or .json."
+        None,
+        "File of the texts that fail a check, in place of an existing one: .html (a single page) or .json.",
     )
     confidence: bool = setting(
         False,

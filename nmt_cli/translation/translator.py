@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.carrying.numbers import NumberNotation
+from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
 from nmt_cli.rewriting.protocol import ModelText
 from nmt_cli.rewriting.rewrite import Rewriter
@@ -82,7 +83,7 @@ class LineTranslator:
             LineReader if self.reads_text else PictureLines,
             lines,
             copies_placeholders=self.copies_placeholders,
-            glossary=load_glossary(lines),
+            glossary=load_glossary(lines, profile),
             rewriter=rewriter,
         )
         self.set_languages(languages or (card.languages if card else ("", "")))
@@ -291,10 +292,14 @@ def make_recalling(memory: TranslationMemory | None) -> PieceMemory | None:
     return RecallingMemory(memory)
 
 
-def load_glossary(config: LineOptions) -> Glossary | None:
-    """Returns the glossary named by `config`, if any. Raises NotFoundError and DataError."""
+def load_glossary(config: LineOptions, profile: CorpusProfile | None) -> Glossary | None:
+    """Returns the glossary named by `config`, if any. Raises NotFoundError, and DataError, also for reversed terms."""
     if config.glossary is None:
         return None
     from nmt_cli.carrying.glossary import Glossary  # which few translations need
 
-    return Glossary.load(require_file(Path(config.glossary)))
+    glossary = Glossary.load(require_file(Path(config.glossary)))
+    if profile is not None and profile.are_turned(glossary.terms.items()):
+        message = f"{config.glossary} begins its lines with the target language"
+        raise DataError(message, hint="write the term of the source language first, then a tab and its translation")
+    return glossary

@@ -86,7 +86,8 @@ def check_suffix(path: Path, allowed: Sequence[str] = SUFFIXES) -> None:
             hint=f"end the name with {' or '.join(allowed)}, such as {path.stem or 'attention'}{allowed[0]}",
         )
     if path.is_dir():
-        raise OptionError(f"{path} is a directory; the name of a file is needed")
+        hint = f"name a file in it: {path}/attention{allowed[0]}"
+        raise OptionError(f"{path} is a directory; the name of a file is needed", hint=hint)
 
 
 def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: str) -> str:

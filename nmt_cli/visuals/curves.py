@@ -84,9 +84,11 @@ def read_history(directory: Path) -> list[dict[str, Any]]:
             chosen = {name: record[name] for name in EpochEntries._fields if name in record}
             records.append({**record, **build(EpochEntries, chosen)._asdict()})
         except RecordError as error:
-            raise DataError(f"{path}, line {number} is damaged: {error}") from error
+            raise DataError(f"{path}, line {number} is damaged: {error}", hint="remove this line") from error
     if not records:
-        raise NotFoundError(f"{path} is empty: no epoch has finished yet")
+        raise NotFoundError(
+            f"{path} is empty: no epoch has finished yet", hint="wait for the first, or train: nmt train"
+        )
     return records
 
 

@@ -153,7 +153,7 @@ def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
         (["--test", "missing.tsv"], 66, "missing.tsv does not exist"),
         (["--source-file", "toy.en-de.tsv"], 2, "--source-file needs --target-file"),
         (["--strict"], 65, "--strict: 1 empty, 1 duplicate (first: toy.en-de.tsv, line 402)"),
-        (["--report", "r.doc"], 2, "ends in .html or .json"),
+        (["--report", "r.doc"], 2, "end the name with .html or .json"),
         (["--data", "toy.en-de.tsv"], 73, "toy.en-de.tsv is a file"),
         (["--data", ".", "--force"], 73, "something other than a prepared corpus"),
     ],

@@ -20,7 +20,15 @@ from time import sleep
 import pytest
 
 from nmt_cli.errors import ExitCode, NotFoundError, OptionError, OutputError, convert_os_error
-from nmt_cli.files import block_interrupts, hash_file, require_file, require_output, stage_file, write_json
+from nmt_cli.files import (
+    PAGE_OR_JSON,
+    block_interrupts,
+    hash_file,
+    require_file,
+    require_output,
+    stage_file,
+    write_json,
+)
 
 
 def test_a_file_takes_its_name_only_when_it_is_complete(tmp_path: Path) -> None:
@@ -162,6 +170,11 @@ def test_a_file_to_write_is_refused_before_the_work_but_a_device_is_not(
     (tmp_path / "file").touch()
     with pytest.raises(OptionError, match="is a directory"):
         require_output(tmp_path, "--report")
+    with pytest.raises(OptionError, match=r"--report cannot be r\.pdf"):
+        require_output(Path("r.pdf"), "--report", endings=PAGE_OR_JSON)
+    with pytest.raises(OptionError, match=r"would replace a file of this command"):
+        require_output(tmp_path / ".." / tmp_path.name / "file", "--report", inputs=[tmp_path / "file"])
+    require_output(tmp_path / "r.HTML", "--report", endings=PAGE_OR_JSON, inputs=[tmp_path / "file"])
     with pytest.raises(OutputError, match="file is a file"):
         require_output(tmp_path / "file" / "new" / "r.html", "--report")
     for name in ("file", "new", "a/b/new"):
@@ -191,7 +204,7 @@ def test_a_folder_of_a_process_goes_with_it_though_it_is_killed(tmp_path: Path) 
 
 STARTS_TWO = """
 import multiprocessing, time
-from nmt_cli.files import block_interrupts
+from nmt_cli.files import PAGE_OR_JSON, block_interrupts
 
 if __name__ == "__main__":
     processes = [multiprocessing.get_context("spawn").Process(target=time.sleep, args=[60]) for _ in range(2)]

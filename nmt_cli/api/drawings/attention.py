@@ -253,7 +253,7 @@ def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
                 f"{path}, line {number:,} is not a pair", hint="a line is a source, a tab and its translation"
             )
     if not rows:
-        raise DataError(f"{path} is empty")
+        raise DataError(f"{path} is empty", hint="write a pair on each line: a source, a tab and its translation")
     return tuple(row[0] for row in rows), tuple(row[1] for row in rows)
 
 
@@ -279,7 +279,8 @@ def measure_all_heads(
         measured = measure_heads(network, translator.source.make_batch(rows), translation.hypotheses[0].tokens)
         weights.append(measured[..., rows[0].tags :])
         if weights[-1].shape[2:] != translation.hypotheses[0].attention.shape:  # type: ignore[union-attr]
-            raise OptionError(f"--heads: {translation.source!r} is longer than the model reads at once")
+            message = f"--heads: {translation.source!r} is longer than the model reads at once"
+            raise OptionError(message, hint="give its sentences one by one")
     return weights
 
 

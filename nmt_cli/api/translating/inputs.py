@@ -77,7 +77,9 @@ def list_files(inputs: Sequence[Path], output: str | None, config: DocumentOptio
                 content.skipped.append((file, reason))
         if len(content.files) == before:
             what = content.describe_skipped()
-            raise NotFoundError(f"{path}/ has no file to translate" + (what and f"; {what}"))
+            raise NotFoundError(
+                f"{path}/ has no file to translate" + (what and f"; {what}"), hint="docs/formats.md lists the formats"
+            )
     return content
 
 
@@ -176,34 +178,48 @@ class Console(Protocol):
 STREAM = Path("-")  # standard input or output
 
 
-def check_files(files: Sequence[Path], models: Sequence[Path]) -> list[Path]:
+def check_files(files: Sequence[Path], model: Path, models: Sequence[Path]) -> list[Path]:
     """Returns the files and folders; empty for standard input.
 
-    `models` are the typed ones. Raises NotFoundError, and OptionError for files beside standard input.
+    `models` are the typed ones, without which `model` translates. Raises NotFoundError, with a command if the names
+    look like a sentence, and OptionError for files beside standard input.
     """
     if STREAM in files and len(files) > 1:
         raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
-    return [] if STREAM in files else [require_input(path, models) for path in files]
-
-
-def require_input(path: Path, models: Sequence[Path]) -> Path:
-    """Returns the path of a file or folder. Raises NotFoundError, with a suggestion if it looks like a sentence."""
+    if STREAM in files:
+        return []
     try:
-        return path if path.is_dir() else require_file(path)
+        return [path if path.is_dir() else require_file(path) for path in files]
     except NotFoundError as error:
-        text = str(path)
-        looks_like_text = " " in text.strip() or text.endswith(tuple(FINAL_MARKS)) or not (path.suffix or error.hint)
-        if os.path.lexists(path) or not looks_like_text:
+        if any(map(os.path.lexists, files)) or not is_sentence(files, "did you mean" in error.hint):
             raise
         import shlex  # which only this hint needs
 
-        from nmt_cli.runtime.installed_models import name_model
-
+        text = " ".join(map(str, files))
         quoted = shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
-        typed = (part for model in models for part in ("--model", name_model(model)))
-        command = shlex.join(["nmt", "translate", *typed])
+        names = name_models(text, model, models)
+        command = shlex.join(["nmt", "translate", *(part for name in names for part in ("--model", name))])
         hint = f"to translate a sentence: echo {quoted} | {command}"
         raise NotFoundError(f"there is no file {text!r}", hint=hint) from error
+
+
+def is_sentence(files: Sequence[Path], is_near: bool) -> bool:
+    """Whether names of missing files are a sentence, or its words; `is_near` says that a file has such a name."""
+    text = str(files[0])
+    if len(files) > 1:
+        return not any(find_by_name(path) or path.name != str(path) for path in files)
+    return " " in text.strip() or text.endswith(tuple(FINAL_MARKS)) or not (files[0].suffix or is_near)
+
+
+def name_models(text: str, model: Path, models: Sequence[Path]) -> list[str]:
+    """Returns the models to type for a text: the typed ones, none if `model` is there, or an installed one."""
+    from nmt_cli.runtime.installed_models import CARD, name_model  # which only this hint needs
+    from nmt_cli.runtime.model_directory import find_model_for
+
+    if models or (model / CARD).exists():
+        return list(map(name_model, models))
+    name = find_model_for(text)
+    return [] if name is None else [name]
 
 
 class DocumentOpener:
@@ -282,7 +298,8 @@ class DocumentOpener:
     def require_bare(self, format: FileFormat) -> None:
         """Raises OptionError if more than the translation is to be written, but the format has no room for it."""
         if format is not TEXT and not self.is_bare:
-            raise OptionError(f"--format {format.name} can store nothing beside the translation")
+            hint = "leave out --n-best, --scores, --alignments and --json"
+            raise OptionError(f"{format.title} can store nothing beside the translation", hint=hint)
 
     def open_as(self, format: FileFormat, source: DocumentSource) -> Document:
         self.require_bare(format)

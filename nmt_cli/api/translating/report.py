@@ -56,6 +56,10 @@ SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
 
 
+OF_LANGUAGES: tuple[CheckKind, ...] = ("language", "other language")  # checks of the language of the source
+HARDLY_TRANSLATES = 5.0  # BLEU on the development set, below which few words of a translation are right
+
+
 class Remark(NamedTuple):
     """A remark about a translation for a person."""
 
@@ -90,7 +94,6 @@ class TranslationReport:
     max_length: int = 0  # of a translation, in tokens
     has_memory: bool = False  # whether a translation memory was named
     bleu: float | None = None  # of the model on its development set
-    gain: float | None = None  # in chrF there, beyond that of random sentences
     languages: tuple[str, str] = ("", "")  # codes of the source and the target
     notes: Counter[str] = field(default_factory=Counter)  # what documents could not do as they should
     replacements: int = 0  # of workers that died
@@ -148,18 +151,14 @@ class TranslationReport:
 
     def list_remarks(self) -> list[Remark]:
         """Returns at most `LINES_MOST` lines about the counted events, the most important first."""
-        remarks = [Remark(self.describe_direction())] if self.is_wrong_direction else [*self.describe_counts()]
+        remarks = [Remark(self.describe_languages())] if self.is_other_language else [*self.describe_counts()]
         ending = [Remark(f"  {text}", is_warning=False, is_dim=True) for text in self.describe_report()]
         return [*shorten_remarks(remarks, LINES_MOST - len(ending)), *ending]
 
     def describe_counts(self) -> Iterator[Remark]:
         """Yields a line per kind of counted event: first the doubtful translations, then the actions of nmt."""
-        from nmt_cli.api.advice import hardly_translates  # which `nmt --help` does not need
-
-        if self.bleu is not None and hardly_translates(self.bleu, self.gain) and self.origins["network"]:
-            where = "above" if (self.gain or 0) >= 0 else "below"
-            beyond = "" if self.gain is None else f", chrF {abs(self.gain):.1f} {where} that of random sentences,"
-            yield Remark(f"this model can hardly translate: BLEU {self.bleu:.1f}{beyond} on its development set")
+        if self.bleu is not None and self.bleu < HARDLY_TRANSLATES and self.origins["network"]:
+            yield Remark(f"this model can hardly translate: BLEU {self.bleu:.1f} on its development set")
         yield from filter(None, [self.describe_spans()])
         yield from self.describe_faults()
         yield from self.describe_words()
@@ -174,13 +173,12 @@ class TranslationReport:
             repairs = self.repairs.most_common()
             kinds = ", ".join(f"{count_faults(fault, count)} ({remedy})" for (fault, remedy), count in repairs)
             sentences = count_things(self.repairs.total(), "sentence")
-            text = f"{sentences} translated again and repaired"
-            yield Remark(f"  {text}: {kinds}", text, is_warning=False)
+            yield Remark(f"  {sentences} translated again: {kinds}", f"{sentences} translated again", is_warning=False)
 
     def describe_report(self) -> Iterator[str]:
         """Yields the line that names the rules of the failed checks, and how to see all texts that fail one."""
         texts = f"{self.path}: {format_count(self.failed, self.source_cuts.thing)} to look at"
-        all_texts = [texts] if self.path is not None else ["nmt translate --report qa.html shows them all"]
+        all_texts = [texts] if self.path is not None else ["add --report qa.html to see them all"]
         if self.failed or self.path is not None:
             yield "; ".join([self.name_rules()] * bool(self.failures) + all_texts)
 
@@ -221,15 +219,20 @@ class TranslationReport:
         return text + (f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else "")
 
     @property
-    def is_wrong_direction(self) -> bool:
-        """Whether most texts are surely in the target language."""
-        return 2 * self.failures["language"] > self.texts
+    def is_other_language(self) -> bool:
+        """Whether most texts are surely in another language than the source."""
+        return 2 * sum(map(self.failures.__getitem__, OF_LANGUAGES)) > self.texts
 
-    def describe_direction(self) -> str:
-        """Returns the line about texts most of which are in the target language; names the model of the other way."""
+    def describe_languages(self) -> str:
+        """Returns the line about texts most of which are in another language; names the model of the other way."""
         from nmt_cli.languages.codes import find_language  # which, as the models, `nmt --help` does not need
         from nmt_cli.runtime.model_directory import find_models
 
+        if self.failures["other language"] >= self.failures["language"]:
+            name = find_language(self.languages[0]).name
+            return (
+                f"most {self.source_cuts.thing}s are in another language than {name}, from which this model translates"
+            )
         text = f"most {self.source_cuts.thing}s are already in {find_language(self.languages[1]).name}"
         reverse = next(iter(find_models((self.languages[1], self.languages[0]))), None)
         return text + (f"; the other way: --model {reverse}" if reverse else "")
@@ -243,7 +246,8 @@ class TranslationReport:
         """Returns the line that names the rules of the failed checks in the documentation."""
         from nmt_cli.translation.checks.table import CHECKS, RULES_PAGE  # which `nmt --help` does not need
 
-        kinds = {"language"} if self.is_wrong_direction else {kind for kind, count in self.failures.items() if count}
+        kinds = {kind for kind, count in self.failures.items() if count}
+        kinds = kinds & {*OF_LANGUAGES} if self.is_other_language else kinds
         anchors = [check.anchor for check in CHECKS if check.name in kinds]
         return f"rules: {RULES_PAGE}{', '.join(anchors)}"
 

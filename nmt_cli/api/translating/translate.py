@@ -33,6 +33,7 @@ from nmt_cli.api.translating.resume import ResumableJob
 from nmt_cli.documents import SHEETS, TABLES, UNMARKED
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
+from nmt_cli.files import PAGE_OR_JSON, require_output
 from nmt_cli.formats import BY_NAME, TEXT
 from nmt_cli.jobs.units import translate_units
 from nmt_cli.text.streams import PartTexts, batch_arriving, batch_blocks
@@ -40,7 +41,6 @@ from nmt_cli.text.tags import replace_languages
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.request import TranslationRequest, split_pair
 from nmt_cli.translation.result import SourceCuts
-from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
@@ -145,8 +145,9 @@ def find_inputs(command: TranslateCommand, console: Console) -> list[InputFile]:
     Raises NotFoundError or OptionError, also for a report in an unknown format.
     """
     if command.checks.report is not None:  # now, since hours may pass before it is written
-        check_report_path(Path(command.checks.report), SUFFIXES_OF_CHECKS)
-    inputs = check_files(command.files, command.models if command.are_models_named else ())
+        others = [*command.files, *([Path(command.output)] if command.output else [])]
+        require_output(Path(command.checks.report), "--report", endings=PAGE_OR_JSON, inputs=others)
+    inputs = check_files(command.files, command.request.model, command.models if command.are_models_named else ())
     require_folder_for_output(inputs, command.output)
     content = list_files(inputs, command.output, command.document)
     if content.skipped:
@@ -193,8 +194,11 @@ def open_memory(
     if not names:
         return None
     from nmt_cli.api.open_model import load_memory  # readers of many formats, which few runs need
+    from nmt_cli.runtime.model_directory import ModelDirectory
 
-    memory = load_memory(names, card.languages, links_words=writer.layout != LayoutOptions()).choose_register(tags)
+    profile = ModelDirectory.open(command.request.model).load_profile()
+    links_words = writer.layout != LayoutOptions()
+    memory = load_memory(names, card.languages, links_words=links_words, profile=profile).choose_register(tags)
     console.say_detail(f"{', '.join(names)}: {format_count(len(memory), 'text')} with a translation")
     return memory
 
@@ -238,7 +242,6 @@ def open_report(
         max_length=length,
         has_memory=bool(command.memories.tm),
         bleu=card.development_bleu,
-        gain=card.development_gain,
         languages=card.languages,
         files=files,
     )

@@ -13,7 +13,7 @@ import gc
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -113,13 +113,18 @@ OTHER_COMMANDS = {
     "info": "nmt translate --info, with --model NAME for another model",
     "models": "nmt, which names the models that are installed",
     "list": "nmt, which names the models that are installed",
-    "help": "nmt --help, or nmt COMMAND --help",
+    "help": "nmt --help",
     "version": "nmt --version",
     "score": "nmt evaluate, or nmt translate --score for given translations",
     "test": "nmt evaluate",
     "predict": "nmt translate",
     "learn": "nmt train; with --init-from MODEL, from the weights of another",
     "export": "nmt translate --export ctranslate2 -o FOLDER",
+}
+HELP = "help"
+OTHER_ARGUMENTS = {  # commands without arguments: what a file that is typed after their name may be meant for
+    "train": "it reads what is prepared: nmt prepare {0}",
+    "evaluate": "say what it is: nmt evaluate --hypothesis {0} --reference FILE",
 }
 # What other programs have an option for: of the options here, the first that the command has, and what to do.
 BY_ITSELF = {"": "name the file by itself, without an option"}
@@ -161,11 +166,25 @@ def refer_to_help(context: Any) -> str:
     return f"see `{context.command_path if context else 'nmt'} --help`"
 
 
-def explain_command(name: str, commands: Iterable[str]) -> OptionError:
+def explain_command(args: Sequence[str], commands: Collection[str]) -> OptionError:
     """Returns the error for an unknown command: with the command that does its work, or the nearest one."""
+    name = args[0]
     nearest = find_nearest(name, commands)
     typed = OTHER_COMMANDS.get(name) or (f"nmt {nearest}" if nearest else "")
+    if name == HELP and args[1:] and args[1] in commands:
+        typed = f"nmt {args[1]} --help"
     return OptionError(f"there is no command {name}", hint=f"type {typed}" if typed else refer_to_help(None))
+
+
+def refuse_arguments(context: Any, typed: Sequence[str], rest: Sequence[str]) -> None:
+    """Raises OptionError for arguments that a command does not take, and for `help` where no file has that name."""
+    command = context.command
+    takes_text = any("SENTENCE" in (parameter.metavar or "") for parameter in command.params)
+    if list(typed) == [HELP] and not takes_text and not Path(HELP).exists():
+        raise OptionError(f"help is typed as an option of nmt {command.name}", hint=f"type nmt {command.name} --help")
+    if rest:
+        hint = OTHER_ARGUMENTS.get(command.name, "").format(*rest)
+        raise OptionError(f"nmt {command.name} takes no {rest[0]!r}", hint=hint or refer_to_help(context))
 
 
 def suggest_option(context: Any, flag: str) -> str:
@@ -232,6 +251,7 @@ def parse_command_line(context: Any, parse: Parse, args: list[str]) -> tuple[dic
         if getattr(problem, "ctx", None) is None:  # as of an option without its value: its hint names the command
             problem.ctx = context  # type: ignore[attr-defined]
         raise
+    refuse_arguments(context, typed, rest)
     assigned = [assign(context, values, text) for text in values.get(ASSIGNMENTS) or ()]
     refuse_repeats(typed, [*order, *assigned], assigned)
     return values, rest, [*order, *assigned]

@@ -52,7 +52,9 @@ def parse_size(value: str, pairs: int, flag: str) -> int:
             )
         size = max(round(share * pairs), 1)
     if size < 1:
-        raise OptionError(f"{flag} is {value}; at least 1 pair is needed")
+        raise OptionError(
+            f"{flag} is {value}; at least 1 pair is needed", hint=f"give a number, a share or a file: {flag} 5%"
+        )
     return size
 
 

@@ -111,6 +111,7 @@ def select_pieces(model: proto.ModelProto, order: list[int]) -> bytes:
 
 
 CARDS = ("model.json", "dataset.json")
+TOKENIZERS = "--tokenizer-from takes a model, a prepared corpus or a .spm file"
 
 
 @dataclass(frozen=True)
@@ -167,12 +168,10 @@ def find_reused_subwords(path: Path, settings: TokenizerSettings) -> ReusedSubwo
     Raises NotFoundError, DamagedError, or DataError for a subword model not made by nmt.
     """
     if not path.exists():
-        raise NotFoundError(
-            f"{path} does not exist", hint="--tokenizer-from takes a model, a prepared corpus or a .spm file"
-        )
+        raise NotFoundError(f"{path} does not exist", hint=TOKENIZERS)
     card = find_card(path)
     if path.is_dir() and card is None:
-        raise NotFoundError(f"{path}/ holds neither a model nor a prepared corpus")
+        raise NotFoundError(f"{path}/ holds neither a model nor a prepared corpus", hint=TOKENIZERS)
     reused = use_single_file(path, settings) if card is None else read_subword_card(card)
     for file in {reused.source, reused.target}:
         try:

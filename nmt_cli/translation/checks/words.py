@@ -204,6 +204,7 @@ def measure_source_words(pieces: Sequence[str], received: FloatArray) -> list[So
 
 
 FEWEST_WORDS = 3  # which tell a language surely
+FEWEST_LETTERS = 5  # which tell a script
 SURE = 15.0  # natural logarithm of how much likelier the words are in the target language
 SMOOTHING = 0.5  # added to the count of each word
 WORDS_PER_UNKNOWN = 3  # at most so many words of a text for each that training never had, in another language
@@ -218,12 +219,25 @@ def check_language(source: str, target: str, context: CheckContext) -> FailedChe
 
 
 def check_other_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a source in a third language, if it is full of words that never occurred in training."""
-    counts = count_on_both_sides(source, context)
-    if len(counts) < FEWEST_WORDS or sum(not here for here, _ in counts) * WORDS_PER_UNKNOWN < len(counts):
-        return None
-    other = find_other_language(source, (context.source_language, context.target_language))
-    return FailedCheck("other language", f"the source looks like {other.language.name}") if other else None
+    """Looks for a source in a third language, if it is full of words or letters that never occurred in training."""
+    counts, is_unread = count_on_both_sides(source, context), has_other_letters(source, context)
+    is_full = len(counts) >= FEWEST_WORDS and sum(not here for here, _ in counts) * WORDS_PER_UNKNOWN >= len(counts)
+    other = None
+    if is_full or is_unread:
+        other = find_other_language(source, (context.source_language, context.target_language))
+    if other is not None:
+        return FailedCheck("other language", f"the source looks like {other.language.name}")
+    return FailedCheck("other language", "the source is in letters that training never had") if is_unread else None
+
+
+def has_other_letters(source: str, context: CheckContext) -> bool:
+    """Whether most letters of a text never occurred in training, as those of another script."""
+    profile = context.profile
+    if profile is None or profile.source is None or source.isascii():
+        return False
+    letters = [character for character in unicodedata.normalize("NFKC", source) if character.isalpha()]
+    others = sum(letter not in profile.source.characters for letter in letters)
+    return len(letters) >= FEWEST_LETTERS and 2 * others > len(letters)
 
 
 def count_on_both_sides(source: str, context: CheckContext) -> list[tuple[int, int]]:

@@ -40,7 +40,6 @@ from nmt_cli.translation.repair.evidence import (
     carry_more,
     erase_words,
     find_loss,
-    find_new_words,
     list_enclosed,
     list_marked,
     list_unclear,
@@ -113,11 +112,6 @@ class Asker:
     @property
     def profile(self) -> TextProfile | None:
         return None if self.tools.profile is None else self.tools.profile.source
-
-    @cached_property
-    def is_new(self) -> Callable[[str], bool]:
-        """Whether training never had a word."""
-        return find_new_words(self.profile, self.tools.reader.context.languages[0]) if self.profile else lambda _: False
 
     @cached_property
     def guards(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -513,9 +507,8 @@ def accept_settled(
 
 
 def find_suspects(asker: Asker, case: PieceCase) -> list[ErasedWord] | None:
-    """Returns the content words that may stand for nothing."""
-    profile = asker.tools.profile
-    return list(erase_words(case.translation, profile, asker.is_new)) or None if profile is not None else None
+    """Returns the content words that received little attention."""
+    return list(erase_words(case.translation, asker.profile)) or None if asker.profile is not None else None
 
 
 def ask_without_words(asker: Asker, case: PieceCase, words: list[ErasedWord]) -> list[Question]:
@@ -543,7 +536,7 @@ FAULTS = Ask(
     lambda asker, case: asker.find_fault(case.translation),
     (
         make_remedy("barred placeholder", {"placeholder"}, leave_settings),
-        make_remedy("n-gram ban", {"loop", "runaway"}, ban_repeats),
+        make_remedy("repeats barred", {"loop", "runaway"}, ban_repeats),
         make_remedy("wider beam", ALL_FAULTS, widen_beam),
         make_remedy("other words", WORD_FAULTS, leave_settings),
     ),

@@ -96,7 +96,7 @@ class WordFault(NamedTuple):
 def changes_little(former: WordFault, before: str, after: str) -> bool:
     """Whether a translation has hardly other words than an earlier one, but for the faulty ones.
 
-    A word that nobody uses is seen to be wrong, another wrong word is not: so the real one must be spelled alike.
+    An invented word is seen to be wrong, another wrong word is not: so the real one must be spelled alike.
     """
     if not former.words:
         return True

@@ -1,18 +1,21 @@
 """Tests of open model: ."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from nmt_cli.api.open_model import MemoryLanguageError, load_memory, open_translator
-from nmt_cli.errors import NotFoundError, OptionError
+from nmt_cli.errors import DataError, NotFoundError, OptionError
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import parse_tag_list
-from nmt_cli.translation.config import TranslateOptions
+from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
 from nmt_cli.translation.request import TranslationRequest
+from nmt_cli.translation.translator import load_glossary
 from support.fakes import fake_loaded
+from support.rewriting import read_profile
 
 THERE, BACK = find_model(Path("eng-deu")), find_model(Path("deu-eng"))
 LINES = ["Where is the station?", "", "Tom saw {name} at 5:30. I don't have <b>time</b> for that."]
@@ -69,6 +72,18 @@ def test_every_format_of_pairs_is_a_memory_whichever_way_round_it_is(tmp_path: P
     memory = load_memory([tmp_path / name], ("eng", "deu"))
     assert memory.find("The hat.") == RecalledTranslation("Der Hut.", "memory")
     assert not memory.has_text("The rest.") and not memory.has_text("Der Hut.")
+
+
+@pytest.mark.parametrize(("text", "is_turned"), [("Der Hut.\tThe hat.\n", True), ("The hat.\tDer Hut.\n", False)])
+def test_the_model_knows_the_direction_of_a_file_that_names_no_languages(
+    tmp_path: Path, text: str, is_turned: bool
+) -> None:
+    (tmp_path / "m.tsv").write_text(text, encoding="utf-8")
+    profile = read_profile([("The hat.", "Der Hut.")] * 50)
+    assert profile.are_turned([tuple(text.strip().split("\t"))]) == is_turned  # type: ignore[list-item]
+    assert load_memory([tmp_path / "m.tsv"], ("eng", "deu"), profile=profile).has_text("The hat.")
+    with pytest.raises(DataError, match="begins its lines with the target language") if is_turned else nullcontext():
+        load_glossary(LineOptions(glossary=str(tmp_path / "m.tsv")), profile)
 
 
 def test_two_parallel_files_are_a_memory_and_the_last_of_several_counts(tmp_path: Path) -> None:

@@ -69,6 +69,26 @@ def test_a_file_is_read_with_blank_lines_comments_and_a_byte_order_mark(tmp_path
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.tsv", "English\tGerman\nserver\tRechner\n"),
+        ("t.txt", "# terms\nsource\ttarget\r\nserver\tRechner\r\n"),
+        ("t.tsv", "en\tde\nserver\tRechner\n"),
+        ("t.csv", "English,German\nserver,Rechner\n"),
+        ("t.jsonl", '{"source": "server", "target": "Rechner"}\n'),
+    ],
+)
+def test_headings_are_no_terms_and_other_formats_are_read(name: str, text: str, tmp_path: Path) -> None:
+    assert Glossary.load(write(tmp_path / name, text)).terms == {"server": "Rechner"}
+
+
+@pytest.mark.parametrize("text", ["English\tEnglisch\na\tb\n", "text\tText\na\tb\n", "source\ttarget\n"])
+def test_a_term_that_could_name_a_column_is_kept(text: str, tmp_path: Path) -> None:
+    first = text.split("\n")[0].split("\t")
+    assert Glossary.load(write(tmp_path / "terms.tsv", text)).terms[first[0]] == first[1]
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("a\tb\nc\n", "line 2: .c. is not a source term and a target term"),

@@ -27,6 +27,7 @@ from nmt_cli.cli.render import (
 )
 from nmt_cli.cli.train import COLUMNS, TrainingScreen, choose_columns
 from nmt_cli.model.config import RnnConfig
+from nmt_cli.runtime.installed_models import list_models
 from nmt_cli.text.wrapping import count_columns
 from nmt_cli.training.watcher import EpochRecord, RunInfo, SeedResult, StepStatus, Validation
 
@@ -275,3 +276,11 @@ def test_an_error_about_a_name_has_two_lines_whatever_the_name(arguments: list[s
     result = runner.invoke(app, arguments)
     assert result.exit_code != 0 and len(result.stderr.splitlines()) <= 2
     assert result.stderr.startswith("error: ")
+
+
+def test_an_installed_model_is_called_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    directory = list_models()["eng-deu"]
+    print_error(f"{directory}/ has no tags", f"copy {directory}/model.json, or --model {directory}")
+    assert capsys.readouterr().err == (
+        f"error: eng-deu has no tags\nhint: copy {directory}/model.json, or --model eng-deu\n"
+    )

@@ -8,12 +8,10 @@ from typer.testing import CliRunner
 
 from nmt_cli.api.evaluate import keep_scores
 from nmt_cli.api.evaluation_request import EvaluationRequest
-from nmt_cli.api.translating.inputs import require_input
 from nmt_cli.cli.app import app
 from nmt_cli.cli.status import describe_status
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.prepare import prepare
-from nmt_cli.errors import NotFoundError
 from nmt_cli.evaluation.analysis.significance import Interval
 from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.score import Material, Score
@@ -123,28 +121,8 @@ def test_nmt_alone_prints_it() -> None:
     assert "next     nmt prepare corpus.tsv" in result.stdout
 
 
-@pytest.mark.parametrize("text", ["Where is the station?", "hello", "It costs $5!"])
-def test_a_sentence_instead_of_a_file_is_told_how_to_be_translated(text: str) -> None:
-    with pytest.raises(NotFoundError) as raised:
-        require_input(Path(text), [])
-    assert raised.value.hint.endswith("| nmt translate")
-    assert text in raised.value.hint
-
-
-def test_a_file_that_is_meant_is_still_named(empty_place: Path) -> None:
-    (empty_place / "news.txt").write_text("")
-    with pytest.raises(NotFoundError) as raised:
-        require_input(Path("nwes.txt"), [])
-    assert "news.txt" in raised.value.hint
-
-
 def test_an_output_that_has_not_every_character_is_no_error(empty_place: Path) -> None:
     (empty_place / "жук.tsv").write_text("")
     done = run_program(cwd=empty_place, PYTHONIOENCODING="cp1252")
     assert (done.returncode, done.stderr) == (0, "")
     assert "???.tsv" in done.stdout
-
-
-def test_a_model_of_several_languages_names_them_all() -> None:
-    card = make_card()._replace(source_language="eng", target_language="deu", tags={">deu": 9, ">nld": 9, "ui": 9})
-    assert card.direction == "eng -> deu, nld"

@@ -4,6 +4,7 @@ What `nmt translate` refuses before it looks for a model, and what it tells afte
 terminal."""
 
 import io
+import shlex
 import sys
 from pathlib import Path
 
@@ -12,12 +13,13 @@ from typer.testing import CliRunner, Result
 
 from nmt_cli.api.open_model import MemoryLanguageError
 from nmt_cli.api.serve_config import ServeOptions
+from nmt_cli.api.translating.inputs import check_files
 from nmt_cli.api.translating.report import TranslationReport
 from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.serve import open_memories, read_keys
 from nmt_cli.cli.translate import ScreenConsole, show_remark
-from nmt_cli.errors import CheckError, DataError, ExitCode, FailedLineError
+from nmt_cli.errors import CheckError, DataError, ExitCode, FailedLineError, NotFoundError
 from nmt_cli.runtime import model_directory
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, SourceCuts, Translation
@@ -45,7 +47,7 @@ def line(*hypotheses: Hypothesis, **known: object) -> Translation:
 def test_every_sentence_that_was_searched_again_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     repairs = (Repair("loop", "wider beam"), Repair("empty", None))
     found = summary(capsys, line(hypothesis(), repairs=repairs))
-    assert "1 sentence was translated again and repaired: 1 loop (wider beam)" in found
+    assert "1 sentence was translated again: 1 loop (wider beam)" in found
     assert "1 sentence was translated again without success, check them: 1 empty" in found
 
 
@@ -126,6 +128,57 @@ def test_a_sentence_in_place_of_a_file_becomes_a_command_with_the_model(tmp_path
     assert result.stderr.splitlines()[-1] == (
         f"hint: to translate a sentence: echo \"Where is it?\" | nmt translate --model '{model}'"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "model"),
+    [
+        ("Where is the station?", "eng-deu"),
+        ("hallo", "deu-eng"),
+        ("It costs $5!", "eng-deu"),
+        ("Hello world", "eng-deu"),
+        ("Wo ist der Bahnhof?", "deu-eng"),
+    ],
+)
+@pytest.mark.parametrize("is_quoted", [True, False])
+def test_a_sentence_instead_of_files_is_shown_how_to_be_translated(
+    words: str, model: str, is_quoted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = [Path(words)] if is_quoted else list(map(Path, words.split()))
+    with pytest.raises(NotFoundError) as raised:
+        check_files(files, Path("model"), [])
+    command = raised.value.hint.removeprefix("to translate a sentence: ")
+    assert shlex.split(command) == ["echo", words, "|", "nmt", "translate", "--model", model]
+
+
+def test_the_hint_names_no_model_where_the_default_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "model.json").touch()
+    with pytest.raises(NotFoundError) as raised:
+        check_files([Path("hello")], Path("model"), [])
+    assert raised.value.hint.endswith("| nmt translate")
+
+
+@pytest.mark.parametrize(
+    ("names", "hint"),
+    [
+        ("nwes.txt", "did you mean news.txt?"),
+        ("news", "did you mean news.txt?"),
+        ("news.txt new.txt", "did you mean news.txt?"),
+        ("one.csv b.txt", "see what is there: ls ."),
+        ("data/a data/b", "see what is there: ls ."),
+    ],
+)
+def test_files_that_are_meant_are_still_named(
+    names: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "news.txt").write_text("")
+    with pytest.raises(NotFoundError) as raised:
+        check_files(list(map(Path, names.split())), Path("model"), [])
+    assert raised.value.hint == hint
 
 
 def test_where_most_lines_are_in_the_target_language_only_that_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,8 +36,18 @@ def test_further_lines_are_indented_by_two_more_than_the_first() -> None:
         ('hint: so: echo "a b c" | nmt translate', ["hint: so:", '  echo "a b c" | nmt translate']),
         (
             "  nmt prepare /home/me/toy.tsv --test 500 --force",
-            ["  nmt prepare /home/me/toy.tsv \\", "      --test 500 --force"],
+            ["  nmt prepare /home/me/toy.tsv \\", "    --test 500 --force"],
         ),
+        (
+            "           nmt translate --report q.html a.txt",
+            ["  nmt translate --report q.html \\", "    a.txt"],
+        ),
+        (
+            'so: echo "one two three four" | nmt translate --model eng-deu',
+            ["so:", '  echo "one two three four" \\', "    | nmt translate \\", "    --model eng-deu"],
+        ),
+        ("error: a model is here, type --model deu", ["error: a model is here, type", "  --model deu"]),
+        ("Hypotheses kept at each one. [default: 5]", ["Hypotheses kept at each one.", "  [default: 5]"]),
         ("error: nmt prepared nothing at all today", ["error: nmt prepared nothing at all", "  today"]),
     ],
 )

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.analysis.profile import build_profile
 from nmt_cli.evaluation.analysis.tag_scores import TagRow, TagScores
 from nmt_cli.evaluation.metrics.score import Material
@@ -18,7 +17,6 @@ from nmt_cli.visuals.canvas import BASE, choose_fonts, list_candidates
 from nmt_cli.visuals.html import PageSentence, render_page
 from nmt_cli.visuals.labels import LabelledAttention
 from nmt_cli.visuals.page import escape_cell, render_html, render_markdown, write_report
-from nmt_cli.visuals.report_path import SUFFIXES_OF_SCORES, check_report_path
 
 EVIL = "a | b <img src=x onerror=alert(1)> `c` *d*"
 
@@ -85,13 +83,6 @@ def test_learning_curves_of_the_model_are_in_the_report(report: Report, tmp_path
     assert "Learning curves" in path.read_text(encoding="utf-8")
     write_report(report, path, test_set="test sentences", inputs={}, model=None)
     assert "Learning curves" not in path.read_text(encoding="utf-8")
-
-
-def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
-    for name in ("r.pdf", "report"):
-        with pytest.raises(OptionError, match="--report cannot be"):
-            check_report_path(tmp_path / name, SUFFIXES_OF_SCORES)
-    check_report_path(tmp_path / "r.MD", SUFFIXES_OF_SCORES)
 
 
 def test_the_page_is_light_or_dark_and_its_figures_with_it(report: Report) -> None:

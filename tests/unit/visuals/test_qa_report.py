@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.errors import OptionError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.result import FailedCheck, Hypothesis, LeastSure, Placed, Repair
 from nmt_cli.visuals.qa_report import (
@@ -17,7 +16,6 @@ from nmt_cli.visuals.qa_report import (
     render_json,
     render_page,
 )
-from nmt_cli.visuals.report_path import SUFFIXES_OF_CHECKS, check_report_path
 from support.translations import same
 
 TITLES = {
@@ -110,16 +108,8 @@ def test_equal_texts_are_shown_once_with_their_number() -> None:
 
 @pytest.mark.parametrize("name", ["qa.html", "qa.JSON"])
 def test_the_ending_of_the_name_says_what_is_written(tmp_path: Path, name: str) -> None:
-    check_report_path(tmp_path / name, SUFFIXES_OF_CHECKS)
     report("7").write(tmp_path / name)
     assert (tmp_path / name).read_text(encoding="utf-8").startswith("<!doctype" if "html" in name else "{")
-
-
-def test_another_ending_is_refused_and_a_directory_too(tmp_path: Path) -> None:
-    (tmp_path / "x.html").mkdir()
-    for path in (tmp_path / "qa.txt", tmp_path / "x.html"):
-        with pytest.raises(OptionError):
-            check_report_path(path, SUFFIXES_OF_CHECKS)
 
 
 def test_the_least_sure_of_those_that_failed_no_check_are_shown_too() -> None:

@@ -103,7 +103,7 @@ def test_much_to_tell_takes_six_lines_and_names_every_kind() -> None:
     assert len(lines) == LINES_MOST == 6 and sum(not line.is_warning for line in lines) == 1
     told = " ".join(line.text for line in lines)
     assert all(CHECK_ROWS[kind].summary in told for kind in get_args(CheckKind) if kind not in NEVER_COUNTED)
-    assert "41 words were copied unchanged" in told and "translated again and repaired" in told
+    assert "41 words were copied unchanged" in told and "translated again" in told
 
 
 def test_little_to_tell_is_told_in_full_and_nothing_takes_no_line() -> None:
@@ -150,23 +150,10 @@ def test_a_memory_that_has_no_text_is_reported(origin: str, is_warning: bool) ->
     assert (remark.is_warning, "eng -> deu, in this order?" in remark.text) == (is_warning, is_warning)
 
 
-@pytest.mark.parametrize(
-    ("bleu", "gain", "remarks"),
-    [
-        (4.9, None, ["this model can hardly translate: BLEU 4.9 on its development set"]),
-        (5.0, None, []),
-        (4.9, 9.0, []),  # words are long, and most of each is right
-        (
-            4.9,
-            3.0,
-            [
-                "this model can hardly translate: BLEU 4.9, chrF 3.0 above that of random sentences, on its "
-                "development set"
-            ],
-        ),
-    ],
-)
-def test_a_model_that_can_hardly_translate_says_so(bleu: float, gain: float | None, remarks: list[str]) -> None:
-    report = TranslationReport(bleu=bleu, gain=gain)
-    report.add(make_translation({"origin": "network"}))
-    assert [remark.text for remark in report.list_remarks()] == remarks
+@pytest.mark.parametrize(("bleu", "origin", "is_told"), [(4.9, "network", True), (5.0, "network", False)])
+def test_a_model_that_can_hardly_translate_says_so_first(bleu: float, origin: str, is_told: bool) -> None:
+    report = TranslationReport(bleu=bleu)
+    report.add(make_translation({"origin": origin}))
+    remarks = [remark.text for remark in report.list_remarks()]
+    told = "this model can hardly translate: BLEU 4.9 on its development set"
+    assert (told in remarks[:1]) == is_told

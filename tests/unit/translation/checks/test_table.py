@@ -80,7 +80,7 @@ def test_a_fault_that_no_remedy_helped_against_is_a_failed_check() -> None:
     translation = aligned("a b", ["x", "y"], [0, 1])
     unhealed = translation._replace(repairs=(Repair("loop", None),))
     assert [check.kind for check in check_translation(unhealed, GERMAN).checks] == ["loop"]
-    repaired = translation._replace(repairs=(Repair("loop", "n-gram ban"),))
+    repaired = translation._replace(repairs=(Repair("loop", "repeats barred"),))
     assert check_translation(repaired, GERMAN).checks == ()
 
 

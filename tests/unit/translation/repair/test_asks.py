@@ -93,11 +93,11 @@ FAULTY = translation("eins zwei, drei vier", LOOP)
 @pytest.mark.parametrize(
     ("answers", "text", "remedy"),
     [
-        ({"ban": "one two"}, "one two", "n-gram ban"),
+        ({"ban": "one two"}, "one two", "repeats barred"),
         ({"wide": "one two"}, "one two", "wider beam"),
         ({"wide": f"{LOOP}|{LOOP} so|one two"}, "one two", "wider beam"),
         ({"ban": "one two one two", "wide": "one two"}, "one two", "wider beam"),
-        ({"ban": "one two one two"}, "one two one two", "n-gram ban"),
+        ({"ban": "one two one two"}, "one two one two", "repeats barred"),
         ({"wide": "one one|one two"}, "one two", "wider beam"),
         ({}, LOOP, None),
     ],
@@ -134,7 +134,7 @@ def test_of_each_line_few_sentences_are_repaired_and_the_others_told() -> None:
     ids = [TextId(line, piece) for line in (5, 6) for piece in range(MOST_ASKED + line - 5)]
     repaired = repair(search, [FAULTY] * len(ids), SearchOptions(), ids)
     assert len(search.lines) == 2 * MOST_ASKED
-    assert {one.repairs for one in repaired[:-1]} == {(Repair("loop", "n-gram ban"),)}
+    assert {one.repairs for one in repaired[:-1]} == {(Repair("loop", "repeats barred"),)}
     assert (repaired[-1].text, repaired[-1].repairs) == (LOOP, (Repair("loop", None),))
 
 
