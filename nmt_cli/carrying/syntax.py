@@ -429,16 +429,17 @@ def move_to_word(text: str, sign: str, spans: Sequence[Span]) -> str:
     return text if word is None else f"{text[: word.start()]}{sign}{word['before']}{word['after']}{text[word.end() :]}"
 
 
-# Texts to choose from, in a message of ICU: `{count, plural, one {# file} other {# files}}`. Braces nest to depth 3.
-CHOICE = (
-    r"\{\s*[\w.-]{1,60}\s*,\s*(?:plural|select|selectordinal)\s*,"
-    r"(?:[^{}]++|\{(?:[^{}]++|\{(?:[^{}]++|\{[^{}]*+\})*+\})*+\})*+\}"
-)
+# Texts to choose from, in a message of ICU: `{count, plural, one {# file} other {# files}}`; in one of Java:
+# `{0,choice,0#no files|1#one file|1<{0} files}`. Braces nest to depth 3.
+CHOICE_HEAD = r"\{\s*[\w.-]{1,60}\s*,\s*(?:plural|select|selectordinal|choice)\s*,"
+CHOICE = rf"{CHOICE_HEAD}(?:[^{{}}]++|\{{(?:[^{{}}]++|\{{(?:[^{{}}]++|\{{[^{{}}]*+\}})*+\}})*+\}})*+\}}"
 # Texts by intervals of numbers, as i18next writes them: `(0){no items};(1){one item};(2-inf){items};`
 INTERVAL = r"\(\d+(?:-(?:\d+|inf))?\)\{"
 INTERVALS = rf"(?:{INTERVAL}[^{{}}]*+(?:\{{[^{{}}]*+\}}[^{{}}]*+)*+\}};?\s*)+"
 CHOICES = Kind(SpanKind.CHOICE, patterns=(CHOICE, INTERVALS), signs="{")
-SELECTOR = re.compile(r"\s*(?:offset:\d+\s+)?(?:=\d+|[\w-]+)\s*\{")
+GAP = r"(?:\s|\\[nrt])*"  # a line break may be escaped
+SELECTOR = re.compile(rf"{GAP}(?:offset:\d+\s+)?(?:=\d+|[\w<>-]+){GAP}\{{")
+LIMIT = re.compile(rf"{GAP}-?(?:\d+(?:\.\d+)?|∞){GAP}\\?[#<≤]")  # a file of properties may escape the sign
 
 
 class ChoicePart(NamedTuple):
@@ -456,20 +457,22 @@ def split_choice(choice: str) -> list[ChoicePart] | None:
     """
     if re.match(INTERVAL, choice):
         return split_intervals(choice)
-    head = re.match(r"\{[^{},]*,[^{},]*,", choice)
+    head = re.match(CHOICE_HEAD, choice)
     if head is None:
         return None
+    selector, bar, ending = (LIMIT, "|", "}") if "choice" in head[0] else (SELECTOR, "", "}}")
     parts: list[ChoicePart] = []
     syntax, position = head[0], head.end()
-    while match := SELECTOR.match(choice, position):
-        end = find_end(choice, match.end())
+    while match := selector.match(choice, position):
+        end = find_end(choice, match.end(), bar)
         if end is None:
             return None
         parts += [ChoicePart(syntax + match[0], False), ChoicePart(choice[match.end() : end], True)]
-        syntax, position = "}", end + 1
-    if not parts or choice[position:].strip() != "}":
+        syntax, position = choice[end], end + 1
+    rest = syntax + choice[position:]
+    if not parts or re.sub(GAP, "", rest) != ending:
         return None
-    return [*parts, ChoicePart(syntax + choice[position:], False)]
+    return [*parts, ChoicePart(rest, False)]
 
 
 def spell_out_choice(text: str) -> str:
@@ -505,12 +508,12 @@ def split_intervals(choice: str) -> list[ChoicePart]:
     return [*parts, ChoicePart(choice[position:], False)]
 
 
-def find_end(text: str, start: int) -> int | None:
-    """Returns the position of the brace that closes the one before `start`, or None."""
+def find_end(text: str, start: int, bar: str = "") -> int | None:
+    """Returns the position of the brace that closes the one before `start`, or of a `bar` before it; else None."""
     depth = 1
-    for match in re.compile("[{}]").finditer(text, start):
-        depth += 1 if match[0] == "{" else -1
-        if depth == 0:
+    for match in re.compile("[{}|]").finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if depth == 0 or (depth == 1 and match[0] == bar):
             return match.start()
     return None
 

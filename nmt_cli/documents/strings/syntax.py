@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from nmt_cli.carrying.syntax import CHOICE_HEAD, ChoicePart, find_end, split_choice
 from nmt_cli.documents.marks import InlineItem, ItemKind, TextSyntax, Wrapper, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.text.normalise import find_unspaced
 
-MESSAGE_WITH_FORMS = re.compile(r"\{\s*[\w.-]+\s*,\s*(?:plural|select|selectordinal)\s*,")
-FORM = re.compile(r"([\w=<>-]+\s*)\{")
 MAXIMUM_NESTING = 20
 LONGEST_PLACEHOLDER = 60  # characters between braces; what has more is no placeholder of prose
 # Which nothing decodes: an entity, and what stands in braces but is no placeholder of prose.
@@ -56,7 +55,7 @@ def is_text(text: str, name: str = "", outer: Iterable[str] = ()) -> bool:
         return False
     if re.split(r"[._-]", name.lower())[-1] in NAMES_OF_NO_TEXT and " " not in text.strip():
         return False
-    return not is_identifier(text) or MESSAGE_WITH_FORMS.search(text) is not None
+    return not is_identifier(text) or re.search(CHOICE_HEAD, text) is not None
 
 
 def is_identifier(text: str) -> bool:
@@ -85,40 +84,20 @@ def read_string(raw: str, syntax: TextSyntax) -> Paragraph:
 
 def read_string_items(raw: str, syntax: TextSyntax, nesting: int) -> Iterator[InlineItem]:
     position = 0
-    for match in MESSAGE_WITH_FORMS.finditer(raw):
-        end = find_closing_brace(raw, match.start())
-        if match.start() < position or end is None or nesting == 0:
+    for match in re.finditer(CHOICE_HEAD, raw):
+        end = find_end(raw, match.start() + 1)
+        parts = split_choice(raw[match.start() : end + 1]) if end is not None and nesting else None
+        if parts is None or end is None or match.start() < position:
             continue
         yield from read_plain_items(raw[position : match.start()], syntax)
-        yield InlineItem("code", tuple(read_forms(raw[match.start() : end], syntax, nesting - 1)))
-        position = end
+        yield InlineItem("code", tuple(read_part(part, syntax, nesting - 1) for part in parts))
+        position = end + 1
     yield from read_plain_items(raw[position:], syntax)
 
 
-def read_forms(raw: str, syntax: TextSyntax, nesting: int) -> Iterator[str | Paragraph]:
-    """Yields a message with forms: each form as a paragraph, and the syntax between them."""
-    position = 0
-    start = MESSAGE_WITH_FORMS.match(raw)
-    cursor = start.end() if start else len(raw)
-    while (form := FORM.search(raw, cursor)) is not None:
-        end = find_closing_brace(raw, form.end() - 1)
-        if end is None:
-            break
-        yield raw[position : form.end()]
-        yield Paragraph(list(read_string_items(raw[form.end() : end - 1], syntax, nesting)), syntax.escape)
-        position = cursor = end - 1
-        cursor += 1
-    yield raw[position:]
-
-
-def find_closing_brace(text: str, start: int) -> int | None:
-    """Returns the position after the brace that closes the one at `start`, or None."""
-    depth = 0
-    for match in re.compile(r"[{}]").finditer(text, start):
-        depth += 1 if match[0] == "{" else -1
-        if depth == 0:
-            return match.end()
-    return None
+def read_part(part: ChoicePart, syntax: TextSyntax, nesting: int) -> str | Paragraph:
+    """Returns a text of a choice as a paragraph; syntax as it is."""
+    return Paragraph(list(read_string_items(part.text, syntax, nesting)), syntax.escape) if part.is_text else part.text
 
 
 def decode_units(written: str) -> str:
