@@ -437,9 +437,11 @@ CHOICE = rf"{CHOICE_HEAD}(?:[^{{}}]++|\{{(?:[^{{}}]++|\{{(?:[^{{}}]++|\{{[^{{}}]
 INTERVAL = r"\(\d+(?:-(?:\d+|inf))?\)\{"
 INTERVALS = rf"(?:{INTERVAL}[^{{}}]*+(?:\{{[^{{}}]*+\}}[^{{}}]*+)*+\}};?\s*)+"
 CHOICES = Kind(SpanKind.CHOICE, patterns=(CHOICE, INTERVALS), signs="{")
-GAP = r"(?:\s|\\[nrt])*"  # a line break may be escaped
-SELECTOR = re.compile(rf"{GAP}(?:offset:\d+\s+)?(?:=\d+|[\w<>-]+){GAP}\{{")
-LIMIT = re.compile(rf"{GAP}-?(?:\d+(?:\.\d+)?|∞){GAP}\\?[#<≤]")  # a file of properties may escape the sign
+CHOICE_GAP = r"(?:\s|\\[nrt])*"  # a line break may be escaped
+SELECTOR = re.compile(rf"{CHOICE_GAP}(?:offset:\d+\s+)?(?:=\d+|[\w<>-]+){CHOICE_GAP}\{{")
+LIMIT = re.compile(
+    rf"{CHOICE_GAP}-?(?:\d+(?:\.\d+)?|∞){CHOICE_GAP}\\?[#<≤]"
+)  # a file of properties may escape the sign
 
 
 class ChoicePart(NamedTuple):
@@ -470,7 +472,7 @@ def split_choice(choice: str) -> list[ChoicePart] | None:
         parts += [ChoicePart(syntax + match[0], False), ChoicePart(choice[match.end() : end], True)]
         syntax, position = choice[end], end + 1
     rest = syntax + choice[position:]
-    if not parts or re.sub(GAP, "", rest) != ending:
+    if not parts or re.sub(CHOICE_GAP, "", rest) != ending:
         return None
     return [*parts, ChoicePart(rest, False)]
 

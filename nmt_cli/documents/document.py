@@ -325,6 +325,9 @@ class WrappedDocument(Document):
         behind = marks + " " * (len(before) - len(marks))
         end = raw[len(raw.rstrip("\r\n")) :]
         line_end = "\r\n" if "\r\n" in lines[0] else "\n"
+        if lines[:-1] and all(line.rstrip("\r\n").endswith(" ") for line in lines[:-1]):
+            line_end = f" {line_end}"  # by which mail says that a line goes on (RFC 3676)
+        widest = max(width, *map(len, map(str.rstrip, lines)))
 
         def write_paragraph(translations: Sequence[Translation]) -> str:
             written = flatten_breaks(translations[0].text)
@@ -332,7 +335,7 @@ class WrappedDocument(Document):
                 return raw
             parts = textwrap.wrap(
                 written,
-                width,
+                widest,
                 initial_indent=before,
                 subsequent_indent=behind,
                 break_long_words=False,

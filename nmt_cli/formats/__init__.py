@@ -44,8 +44,8 @@ class FileFormat(NamedTuple):
 
     @property
     def names_encoding(self) -> bool:
-        """Whether its files say themselves in which encoding they are: XML, also in an archive."""
-        return self.is_binary or bool(self.roots) or ".resx" in self.extensions
+        """Whether its files say themselves in which encoding they are: XML, also in an archive, and mail."""
+        return self.is_binary or bool(self.roots) or self.name in ("resx", "eml")
 
 
 TRANSLATED_ALREADY = "its texts are translated already: learn from it with nmt prepare {name}"
@@ -167,6 +167,11 @@ FORMATS = (
         roots=("html",),
     ),
     FileFormat(
+        *("eml", "an e-mail", (".eml", ".mbox"), {"translate": "office.mail.MailDocument"}),
+        shape=r"(?:From [^\n]*\n)?(?:[A-Z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){0,40}?"
+        r"(?:MIME-Version|Message-I[dD]|Received|Return-Path):",
+    ),
+    FileFormat(
         *("docx", "a Word document", (".docx", ".docm"), {"translate": "office.openxml.DocxDocument"}),
         is_binary=True,
     ),
@@ -217,7 +222,17 @@ FORMATS = (
         texts="strings",
     ),
     FileFormat(
-        *("ini", "an INI file", (".ini", ".cfg", ".conf", ".lng"), {"translate": "strings.entries.IniDocument"}),
+        *(
+            "ini",
+            "an INI file",
+            (".ini", ".cfg", ".conf", ".lng", ".isl"),
+            {"translate": "strings.entries.IniDocument"},
+        ),
+        texts="strings",
+    ),
+    FileFormat(
+        *("paradox", "texts of a game of Paradox", (), {"translate": "strings.entries.GameDocument"}),
+        shape=r"\s*(?:#[^\n]*\n\s*)*l_[a-z_]{4,20}:[ \t]*(?:#[^\n]*)?\r?\n",  # `.yml`, but no YAML
         texts="strings",
     ),
     FileFormat("toml", "a TOML file", (".toml",), {"translate": "strings.entries.TomlDocument"}, texts="strings"),
@@ -259,11 +274,6 @@ FORMATS = (
     FileFormat("ipynb", "a Jupyter notebook", (".ipynb",), advice=CONVERT),
     FileFormat("tbx", "a termbase", (".tbx",), roots=("martif", "tbx"), advice="make a --glossary of its terms"),
     FileFormat("xml", "an XML file of an unknown kind", (".xml",)),
-    FileFormat(
-        *("eml", "an e-mail", (".mbox",)),
-        shape=r"(?:[A-Z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){0,40}?(?:MIME-Version|Message-I[dD]|Received|Return-Path):",
-        advice="take its text out first: sed '1,/^$/d' {name} > {stem}.txt",
-    ),
     FileFormat(
         *("code", "the source code of a program"),
         (".js", ".mjs", ".jsx", ".ts", ".tsx", ".c", ".h", ".cpp", ".java", ".py", ".lua"),
@@ -331,7 +341,12 @@ FORMATS = (
     ),
 )
 TOOLS = {"gzip": "gunzip -k", "xz": "unxz -k", "zstd": "unzstd", "bzip2": "bunzip2 -k"}
-ALSO_NAMED = {"text": ("tsv",), "jsonl": ("json",), "ts": ("code",)}  # what else a file of a format may be called
+ALSO_NAMED = {
+    "text": ("tsv",),
+    "jsonl": ("json",),
+    "ts": ("code",),
+    "paradox": ("yaml",),
+}  # what else a file of a format may be called
 BY_NAME = {format.name: format for format in FORMATS}
 BY_EXTENSION = {extension: format for format in FORMATS for extension in format.extensions}
 TEXT, BINARY = BY_NAME["text"], BY_NAME["binary"]

@@ -24,6 +24,7 @@ from nmt_cli.documents.strings.syntax import (
     read_string,
 )
 from nmt_cli.documents.xml import ENTITY
+from nmt_cli.languages.codes import find_language
 
 C_ESCAPES = r"(?:\\u[0-9a-fA-F]{4})+|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|\\\r?\n\s*|\\.|\r?\n[ \t]*"
 ENTRY_LETTERS = {**ESCAPED_LETTERS, "N": "\n", "b": ""}
@@ -128,6 +129,44 @@ class IniDocument(EntryDocument):
         re.MULTILINE,
     )
     syntaxes: ClassVar = {'"': DOUBLE_QUOTED, None: build_syntax(r"\\[nrt]", {"\n": "\\n"})}
+
+
+GAME_LANGUAGES = {"chinese": "simp_chinese", "portuguese": "braz_por"}  # which are not named as they are in English
+GAME_CODES = (
+    r"\$[^$\s]{1,80}\$|\[[^\[\]\r\n]{1,200}\]|£[\w|]{1,60}(?:£|(?!\w))|@\w{1,60}!"
+    r"|§[^\s]|#(?:!|[A-Za-z_;:]{1,40} )|\\."
+)
+
+
+def decode_game(written: str) -> str:
+    """Decodes an escape or a run of blanks; a code of a game spells itself."""
+    return written if re.fullmatch(GAME_CODES, written) and written[0] != "\\" else decode_escape(written)
+
+
+def name_game_language(code: str) -> str:
+    """Returns a language as games of Paradox name it: `german`."""
+    name = find_language(code).name.lower()
+    return GAME_LANGUAGES.get(name, name)
+
+
+class GameDocument(EntryDocument):
+    """Localisation of Paradox's games, which is no YAML: `key:0 "text"`, in which a quote may stand as it is."""
+
+    entry = re.compile(
+        r"^[ \t]*(?:#.*|(?P<key>[^\s:#\"]+):\d*[ \t]*\"(?P<value>[^\r\n]*)\"[ \t]*(?:#[^\"\r\n]*)?\r?$)", re.MULTILINE
+    )
+    syntaxes: ClassVar = {None: build_syntax(GAME_CODES, {'"': '\\"', "\n": "\\n"}, decode_game)}
+
+    def read_parts(self, text: str) -> Iterator[str | Paragraph]:
+        """Yields the parts, with the language of the file replaced: `l_english:`."""
+        source, target = (
+            name_game_language(code) if code else ""
+            for code in (self.source.source_language, self.source.target_language)
+        )
+        header = re.search(rf"(?m)^l_{source}:", text) if source and target else None
+        if header is not None:
+            text = f"{text[: header.start()]}l_{target}:{text[header.end() :]}"
+        yield from super().read_parts(text)
 
 
 class TomlDocument(EntryDocument):

@@ -17,8 +17,11 @@ from nmt_cli.text.normalise import find_unspaced
 
 MAXIMUM_NESTING = 20
 LONGEST_PLACEHOLDER = 60  # characters between braces; what has more is no placeholder of prose
-# Which nothing decodes: an entity, and what stands in braces but is no placeholder of prose.
-OWN_CODE = re.compile(rf"&[A-Za-z][\w.-]*;|\{{(?:[^{{}}]*[{{}}].*|.{{{LONGEST_PLACEHOLDER},}})\}}", re.DOTALL)
+# Which nothing decodes: an entity, what stands in braces but is no placeholder of prose, a variable, an icon of a game.
+OWN_CODE = re.compile(
+    rf"&[A-Za-z][\w.-]*;|\{{(?:[^{{}}]*[{{}}].*|.{{{LONGEST_PLACEHOLDER},}})\}}|\$[^$]+\$|\[.+\]|£.+|@\w+!", re.DOTALL
+)
+GAME_STYLE = re.compile(r"([§#]).+", re.DOTALL)  # of a game: `§Y` or `#bold ` before words, `§!` behind them
 ESCAPED_LETTERS = {"n": "\n", "t": " ", "r": "", "f": " "}  # what a letter after a backslash spells
 SPECIAL_KINDS: dict[str, ItemKind] = {"": "point", "\n": "break"}  # by what an escape spells
 # What is no text for people, although it has letters. A single word is one, unless its form says otherwise.
@@ -122,10 +125,12 @@ def read_plain_items(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] =
     position = 0
     for match in syntax.escapes.finditer(raw):
         spelled = syntax.decode(match[0])
+        style = GAME_STYLE.fullmatch(spelled)
         kind = "code" if OWN_CODE.fullmatch(spelled) else SPECIAL_KINDS.get(spelled)
+        kind = ("close" if spelled.endswith("!") else "open") if style else kind
         if kind is None:
             continue
         yield read_spelled_text(raw[position : match.start()], syntax, wrappers)
-        yield InlineItem(kind, (match[0],), wrappers=tuple(wrappers))
+        yield InlineItem(kind, (match[0],), name=style[1] if style else "", wrappers=tuple(wrappers))
         position = match.end()
     yield read_spelled_text(raw[position:], syntax, wrappers)

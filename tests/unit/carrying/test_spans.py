@@ -121,7 +121,10 @@ def test_other_marks_are_no_faces(text: str) -> None:
         ("{n,plural,offset:1 =0{none}other{all but {who}}}", ["none", "all but {who}"]),
         ("{who, select, she {her} other {their}}", ["her", "their"]),
         ("{a, plural, other {{b, select, x {y} other {z}}}}", ["{b, select, x {y} other {z}}"]),
-        ("{0,choice,0#no files|1#one file|1<{0,number,integer} files}", ["no files", "one file", "{0,number,integer} files"]),
+        (
+            "{0,choice,0#no files|1#one file|1<{0,number,integer} files}",
+            ["no files", "one file", "{0,number,integer} files"],
+        ),
         (r"{n, choice, -1\#none| 2.5≤some of {1}}", ["none", "some of {1}"]),
     ],
 )

@@ -1,9 +1,12 @@
-"""Text whose paragraphs are wrapped: how it is recognised, joined, and wrapped again."""
+"""Text whose paragraphs are wrapped, and mail: how it is recognised, joined, and wrapped again."""
+
+from base64 import b64decode, b64encode
 
 import pytest
 
 from nmt_cli.documents.document import is_wrapped
-from support.translations import converted, louder, same
+from support.documents import convert_bytes
+from support.translations import aligned, converted, louder, same
 
 MAIL = (
     "Dear Tom,\n\nThis letter is for you and for nobody else.\nIf you are not Tom, please tell us that you\n"
@@ -53,3 +56,39 @@ def test_what_becomes_longer_gets_more_lines_with_the_marks_of_the_first() -> No
 
 def test_what_is_not_changed_is_written_byte_for_byte() -> None:
     assert converted("wrapped", MAIL, same)[0] == MAIL
+
+
+HEADER = "From: eva@x.org\nSubject: Re: [list] A letter\nMIME-Version: 1.0\n"
+PARTS = (
+    f'{HEADER}Content-Type: multipart/mixed; boundary="ab"\n\nkept\n--ab\n\n{MAIL}\n--ab\nContent-Type: text/html; '
+    "charset=latin1\nContent-Transfer-Encoding: quoted-printable\n\n<p title=3D1>a caf=E9</p>\n--ab\n"
+    "Content-Type: text/plain\nContent-Disposition: attachment\n\nHello.\n--ab--\n"
+)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_subject_and_the_parts_of_a_mail_are_translated_and_attachments_stay(end: str) -> None:
+    data = PARTS.replace("\n", end).encode()
+    assert convert_bytes("eml", data, same) == data
+    loud = PARTS.replace("A letter", "A LETTER").replace(MAIL, MAIL.upper()).replace("a caf=E9", "A CAF=C9")
+    assert convert_bytes("eml", data, louder) == loud.replace("\n", end).encode()
+
+
+def test_a_mail_whose_charset_lacks_a_letter_becomes_utf_8() -> None:
+    umlaut = convert_bytes("eml", f"{HEADER}\nA letter\n".encode(), lambda text: aligned(text, ["Ä", "Brief"], [0, 1]))
+    assert umlaut.decode() == (
+        HEADER.replace("Re: [list] A letter", "=?utf-8?b?UmU6IFtsaXN0XSDDhCBCcmllZg==?=")
+        + "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\nÄ Brief\n"
+    )
+
+
+def test_a_text_in_base64_stays_so_and_a_file_of_several_messages_is_read_whole() -> None:
+    head = "From eva Mon May  2 16:07:05 2005\nContent-Type: text/plain\nContent-Transfer-Encoding: base64\n\n"
+    data = head.encode() + b64encode(b"A letter\n") + b"\n\n"
+    first, second = convert_bytes("eml", data * 2, louder).split(head.encode())[1:]
+    assert b64decode(first) == b64decode(second) == b"A LETTER\n"
+
+
+def test_signed_mail_is_told_and_stays() -> None:
+    written, notes = converted("eml", "Content-Type: multipart/signed; boundary=a\n\n--a\n\nHello.\n--a--\n")
+    assert "Hello." in written and notes == {"signed or encrypted parts, left as they are": 1}

@@ -85,6 +85,7 @@ CONTENT = {
     "ics": b"BEGIN:VCALENDAR\nBEGIN:VEVENT\n",
     "php": b"<?php\nreturn ['a' => 'Hello.'];\n",
     "dtd": b'<!ENTITY a "Hello.">\n',
+    "paradox": b'\xef\xbb\xbfl_english:\r\n a:0 "b"\r\n',
     "eml": b"From: a@b.c\nSubject: a\n long one\nMIME-Version: 1.0\n\nHello.\n",
     "usfm": b"\\id GEN English\n\\c 1\n",
     "tex": b"% a comment\n\\documentclass{article}\n",
