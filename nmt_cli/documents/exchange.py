@@ -8,6 +8,7 @@ Which variant and which state a unit has is read as for pairs (`formats/exchange
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
@@ -59,7 +60,13 @@ def refuse_languages(source: DocumentSource, languages: tuple[str, str]) -> NoRe
 
 
 PAIRED_CODES = frozenset({"g", "pc", "mrk"})
-CODE_ELEMENTS = frozenset({"x", "ph", "it"})  # stand for a word, if they show one
+CODE_ELEMENTS = frozenset({"x", "ph", "it"})  # stand for a word or a line break, if they show one
+HALVES = {  # of a pair of codes, of which the second has the number of the first
+    **dict.fromkeys(("bpt", "bx", "sc"), "open"),
+    **dict.fromkeys(("ept", "ex", "ec"), "close"),
+}
+BREAK_TYPES = frozenset({"lb", "xlf:lb", "x-br", "x-html-br", "x-linebreak"})
+SHOWN_BREAK = re.compile(r"(?i)\s*(?:<br\b[^<>]*>|\\r?\\?n)\s*|\s*\n\s*")
 NEEDS_REVIEW = "units marked for review, because a check failed or the position of a tag is a guess"
 
 
@@ -135,6 +142,10 @@ class TargetBuilder:
                 yield InlineItem("open", (child.tag,), name=child.name)
                 yield from self.read_items(child.children)
                 yield InlineItem("close", (child.end,), name=child.name)
+            elif child.name in HALVES:
+                yield InlineItem(HALVES[child.name], tuple(self.read_point(child)), name=find_pair(child))  # type: ignore[arg-type]
+            elif child.name in CODE_ELEMENTS and breaks_line(child, self.data):
+                yield InlineItem("break", (child.raw,))
             elif is_protected(child) and has_word(child.text):
                 yield InlineItem("code", (child.raw,))
             elif child.name in CODE_ELEMENTS and shows_word(child, self.data):
@@ -231,15 +242,26 @@ def is_protected(node: XmlNode) -> bool:
     return node.name == "mrk" and (node.read("translate") == "no" or node.read("mtype") == "protected")
 
 
+def find_pair(half: XmlNode) -> str:
+    """Returns the number by which a code that opens and one that closes are a pair."""
+    return next(filter(None, map(half.read, ("rid", "startRef", "i", "id"))), "")
+
+
+def find_shown(node: XmlNode, data: Mapping[str, str]) -> str:
+    """Returns the text of the file that an element of code represents, as far as it is known."""
+    shown = next(filter(None, map(node.read, ("equiv-text", "disp", "equiv"))), "")
+    return node.text or shown or data.get(node.read("dataRef"), "")
+
+
+def breaks_line(node: XmlNode, data: Mapping[str, str]) -> bool:
+    """Whether an element of code is a line break, which parts texts."""
+    kinds = {node.read(name).lower() for name in ("ctype", "type", "subType")}
+    return bool(kinds & BREAK_TYPES) or SHOWN_BREAK.fullmatch(find_shown(node, data)) is not None
+
+
 def shows_word(node: XmlNode, data: Mapping[str, str]) -> bool:
     """Whether an element of code represents a word, such as `{name}`, rather than a tag such as `<br>`."""
-    shown = (
-        node.text
-        or node.read("equiv-text")
-        or node.read("disp")
-        or node.read("equiv")
-        or data.get(node.read("dataRef"), "")
-    )
+    shown = find_shown(node, data)
     if node.name == "x" and node.read("id").startswith("INTERPOLATION"):
         return True
     return has_word(shown) and not shown.lstrip().startswith(("<", "</", "[", "\\")) and any(c in shown for c in "{}%$")
@@ -250,7 +272,6 @@ def shows_word(node: XmlNode, data: Mapping[str, str]) -> bool:
 
 LONGEST_LIST = 60  # characters of the languages of a file, as they are shown
 SEVERAL_SOURCES = "units with several variants in the source language, of which one was translated"
-HALVES = {"bpt": "open", "ept": "close"}  # of a pair of codes, which have the same number
 
 
 class TmxDocument(Document):
@@ -333,7 +354,7 @@ def read_segment(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineIt
         if not isinstance(child, XmlNode):
             yield make_text_item(child)
         elif child.name in HALVES:
-            yield InlineItem(HALVES[child.name], (child.raw,), name=child.read("i"))  # type: ignore[arg-type]
+            yield InlineItem(HALVES[child.name], (child.raw,), name=find_pair(child))  # type: ignore[arg-type]
         elif child.name == "hi" and child.end:
             yield InlineItem("open", (child.tag,), name="hi")
             yield from read_segment(child.children)

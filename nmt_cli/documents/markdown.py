@@ -19,7 +19,7 @@ from typing import Any
 
 from nmt_cli.carrying.syntax import VERBATIM
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
-from nmt_cli.documents.marks import InlineItem, make_text
+from nmt_cli.documents.marks import InlineItem, TextSyntax, make_text, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.text.aligned import Edit
 from nmt_cli.text.words import has_letters
@@ -246,6 +246,14 @@ VOID_NAMES = frozenset("area br col embed hr img input link meta source track wb
 INLINE_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 LINE_BREAK = re.compile(r" *\\?\n[ \t]*")
 SPELLED = re.compile(r"([ \t\r\n]+|\|)")  # a bar has a backslash in a table
+LINK_TITLE = re.compile(
+    r"(?P<before>\]\(.*?\s(?P<quote>[\"']))(?P<title>(?:\\.|(?!(?P=quote)).)+)(?P<after>(?P=quote)\s*\))", re.DOTALL
+)
+TITLE_SYNTAX = TextSyntax(
+    re.compile(r"\\[!-/:-@\[-`{-~]|\s+"),
+    lambda written: " " if written.isspace() else written[1],
+    lambda text: re.sub(r"([\\\"'])", r"\\\1", text),
+)
 NEED_TEXT = frozenset({"em", "strong", "s", "link"})  # without any, these are no marks but characters
 
 
@@ -284,6 +292,15 @@ def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bo
         return matched
 
     return run_rule
+
+
+def read_title(link_end: str) -> tuple[str | Paragraph, ...]:
+    """Returns the end of a link with its title as a paragraph: `](https://example.org "Title")`."""
+    match = LINK_TITLE.fullmatch(link_end)
+    if match is None or not has_letters(match["title"]):
+        return (link_end,)
+    title = Paragraph([read_spelled_text(match["title"], TITLE_SYNTAX)], TITLE_SYNTAX.escape)
+    return (match["before"], title, match["after"])
 
 
 class InlineReader:
@@ -371,7 +388,7 @@ class InlineReader:
             written = self.take(len(raw) - label_end)
             if written in ("]", "][]"):  # the label is the reference
                 written = f"][{' '.join(raw[1:label_end].split())}]"
-            self.items.append(InlineItem("close", (written,), name=name))
+            self.items.append(InlineItem("close", read_title(written), name=name))
 
     def read_attributes(self, token: Any, *, is_last: bool) -> None:
         """Adds attributes to the mark before them; behind the text of a heading or paragraph, they part from it."""
@@ -443,7 +460,7 @@ class InlineReader:
 # 2. `inline` reads the running text as a paragraph, whose marks `translation.placement` puts into its translation.
 # 3. `lines` ensures that no line of the translation begins a block.
 #
-# Alternative texts of images and titles of links are kept, not translated.
+# Titles of links are translated, alternative texts of images are kept.
 
 
 MARKDOWN_MEBIBYTES = 12  # of which the parser makes about 1 GiB in memory

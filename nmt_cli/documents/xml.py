@@ -23,7 +23,15 @@ from nmt_cli.text.words import remember_by_word
 
 
 XML_NAME = r"(?:[A-Za-z_][^\s/>=\"'<]*|\d{1,3}(?= ?/?>))"  # programs number what they translate: <1>here</1>
-OTHER = r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<![A-Za-z](?:[^<>\[]++|\[.*?\]\s*(?=>))*>|\{%.*?%\}|<%.*?%>"
+# Of Go, Handlebars and Jinja: a command between double braces, or code that is too long for a placeholder of prose.
+TEMPLATE_COMMAND = r"[-~]?\s*(?:[#/!>^*]|(?:if|else|end|range|with|define|template|block|partial)(?=[\s}-]))"
+TEMPLATE_CODE = (
+    rf"\{{\{{(?!\{{)(?:(?={TEMPLATE_COMMAND})|(?![^{{}}\n]{{0,80}}\}}\}}))(?:[^{{}}]|\{{(?!\{{)|\}}(?!\}}))*+\}}\}}"
+)
+OTHER = (
+    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<![A-Za-z](?:[^<>\[]++|\[.*?\]\s*(?=>))*>|\{%.*?%\}|<%.*?%>"
+    rf"|{TEMPLATE_CODE}"
+)
 QUOTED_TAG = re.compile(rf"</?{XML_NAME}(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>", re.DOTALL)
 PLAIN_TAG = re.compile(rf"</?{XML_NAME}[^<>]*+>")
 OTHER_TOKEN = re.compile(OTHER, re.DOTALL)
@@ -33,7 +41,7 @@ ENTITY = r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 SPECIAL = re.compile(rf"{ENTITY}|[ \t\r\n\f]+|[&<>\"']")
 ATTRIBUTE = re.compile(r"([^\s=/>\"'<]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'=<>`]+)))?", re.DOTALL)
 TAGS_REMEMBERED = 1 << 12
-OPENINGS = ("<!--", "<![CDATA[", "<?", "<!", "<%", "{%")
+OPENINGS = ("<!--", "<![CDATA[", "<?", "<!", "<%", "{%", "{{")
 
 
 class Attribute(NamedTuple):
@@ -46,9 +54,9 @@ class Attribute(NamedTuple):
 
 
 def scan_markup(text: str, *, is_html: bool, is_template: bool = False) -> Iterator[MarkupToken]:
-    """Yields the tokens of a text; with `is_template`, `{% ... %}` and `<% ... %>` are tokens too."""
+    """Yields the tokens of a text; with `is_template`, `{% ... %}`, `{{ if ... }}` and `<% ... %>` are tokens too."""
     position, mistakes = 0, 0
-    starts = re.compile(r"<|\{%" if is_template else "<")
+    starts = re.compile(rf"(?s)<|\{{%|(?={TEMPLATE_CODE})" if is_template else "<")
     missing: set[str] = set()  # openings of tokens that are never closed from here on
     while position < len(text):
         match = starts.search(text, position)
@@ -79,7 +87,7 @@ def match_other(text: str, start: int, missing: set[str], *, is_template: bool) 
     if not text.startswith(OPENINGS, start):  # fast, since most are tags
         return None
     opening = next(opening for opening in OPENINGS if text.startswith(opening, start))
-    if opening in missing or (opening in ("<%", "{%") and not is_template):
+    if opening in missing or (opening in ("<%", "{%", "{{") and not is_template):
         return None
     match = OTHER_TOKEN.match(text, start)
     if match is None:

@@ -16,7 +16,7 @@ import io
 import quopri
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from email.header import Header, decode_header, make_header
 from email.message import Message
 from email.parser import BytesHeaderParser
@@ -172,7 +172,7 @@ def keep(data: bytes) -> bytes:
     return data
 
 
-DECODERS = {
+DECODERS: dict[str, Callable[[bytes], bytes]] = {
     **dict.fromkeys(("7bit", "8bit", "binary"), keep),
     "quoted-printable": quopri.decodestring,
     "base64": base64.b64decode,
