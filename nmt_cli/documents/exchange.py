@@ -66,6 +66,7 @@ HALVES = {  # of a pair of codes, of which the second has the number of the firs
     **dict.fromkeys(("ept", "ex", "ec"), "close"),
 }
 BREAK_TYPES = frozenset({"lb", "xlf:lb", "x-br", "x-html-br", "x-linebreak"})
+EMPTY_LINE = re.compile(r"(\s*\n[ \t\r]*\n\s*)")
 SHOWN_BREAK = re.compile(r"(?i)\s*(?:<br\b[^<>]*>|\\r?\\?n)\s*|\s*\n\s*")
 NEEDS_REVIEW = "units marked for review, because a check failed or the position of a tag is a guess"
 
@@ -137,7 +138,7 @@ class TargetBuilder:
         """Yields inline elements and text as items of a paragraph."""
         for child in children:
             if not isinstance(child, XmlNode):
-                yield make_text_item(child)
+                yield from read_paragraphs(child)
             elif child.name in PAIRED_CODES and child.end and not is_protected(child):
                 yield InlineItem("open", (child.tag,), name=child.name)
                 yield from self.read_items(child.children)
@@ -240,6 +241,13 @@ def find_segments(node: XmlNode) -> list[XmlNode]:
 def is_protected(node: XmlNode) -> bool:
     """Whether the text of a mark must not be translated."""
     return node.name == "mrk" and (node.read("translate") == "no" or node.read("mtype") == "protected")
+
+
+def read_paragraphs(token: MarkupToken) -> Iterator[InlineItem]:
+    """Yields a text; an empty line in it parts texts."""
+    for number, part in enumerate(EMPTY_LINE.split(token.raw) if token.kind == "text" else (token.raw,)):
+        if part:
+            yield InlineItem("break", (part,)) if number % 2 else make_text_item(token._replace(raw=part))
 
 
 def find_pair(half: XmlNode) -> str:

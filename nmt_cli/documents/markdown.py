@@ -224,7 +224,8 @@ def keep_inline(state: Any, silent: bool) -> bool:
         if match is None:
             continue
         if not silent:
-            state.push(name, "", 0).content = match[0]
+            token = state.push(name, "", 0)
+            token.content, token.meta = match[0], {RAW: match[0]}  # which a link around it would else overwrite
         state.pos = match.end()
         return True
     return False
