@@ -34,7 +34,9 @@ from nmt_cli.translation.segmentation.segments import ends_with_mark
 # Breaks the translation of a turn into as many lines as its source has.
 
 
-CUE_TAG = re.compile(r"</?(?!br\b)[A-Za-z][^<>\n]*>|<[\d:.]+>|\{(?:\\|[A-Za-z]:)[^{}\n]*\}")  # `<br>` parts sentences
+CUE_TAG = re.compile(
+    r"</?(?!br\b)[A-Za-z][^<>\n]*>|<[\d:.]+>|\{(?=\\|[A-Za-z]:|[^{}\s]*\s)[^{}\n]*\}"
+)  # a break parts sentences
 CUE_LINE_END = re.compile(r"\r?\n")
 SENTENCE_GAP = re.compile(rf"(?<=[{re.escape(END_MARKS)}]) ")
 SENTENCE_AT_END = re.compile(rf"[{re.escape(END_MARKS)}]\s*$")

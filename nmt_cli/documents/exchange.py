@@ -30,6 +30,7 @@ from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.exchange import TmxReader, XliffReader, find_variants, is_unfinished, read_languages, read_variants
 from nmt_cli.formats.xml import MarkupToken, XmlUnit
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
+from nmt_cli.text.characters import COLONS, END_MARKS
 from nmt_cli.text.words import has_word
 from nmt_cli.text.wrapping import shorten_text
 from nmt_cli.translation.result import drop_doubt_mark
@@ -66,7 +67,12 @@ HALVES = {  # of a pair of codes, of which the second has the number of the firs
     **dict.fromkeys(("ept", "ex", "ec"), "close"),
 }
 BREAK_TYPES = frozenset({"lb", "xlf:lb", "x-br", "x-html-br", "x-linebreak"})
-EMPTY_LINE = re.compile(r"(\s*\n[ \t\r]*\n\s*)")
+# Where a text of several lines is parted: at an empty line, behind the end of a sentence, before an item of a list.
+ITEM_SIGN = r"[-*•][ \t]+"
+TEXT_BREAK = re.compile(
+    rf"((?:\s*\n[ \t\r]*\n\s*|(?<=[{re.escape(END_MARKS + COLONS)}])[ \t\r]*\n\s*|[ \t\r]*\n\s*(?={ITEM_SIGN}))"
+    rf"(?:{ITEM_SIGN})?)"
+)
 SHOWN_BREAK = re.compile(r"(?i)\s*(?:<br\b[^<>]*>|\\r?\\?n)\s*|\s*\n\s*")
 NEEDS_REVIEW = "units marked for review, because a check failed or the position of a tag is a guess"
 
@@ -244,8 +250,8 @@ def is_protected(node: XmlNode) -> bool:
 
 
 def read_paragraphs(token: MarkupToken) -> Iterator[InlineItem]:
-    """Yields a text; an empty line in it parts texts."""
-    for number, part in enumerate(EMPTY_LINE.split(token.raw) if token.kind == "text" else (token.raw,)):
+    """Yields a text; the ends of some of its lines part texts."""
+    for number, part in enumerate(TEXT_BREAK.split(token.raw) if token.kind == "text" else (token.raw,)):
         if part:
             yield InlineItem("break", (part,)) if number % 2 else make_text_item(token._replace(raw=part))
 
