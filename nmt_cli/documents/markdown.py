@@ -33,7 +33,7 @@ from nmt_cli.text.words import has_letters
 LINE_END = re.compile(r"(\r\n|\n|\r)")  # as the parser defines it
 PREFIX = re.compile(r"[ \t>]*")  # of the second and later lines, in a quote or a list
 HARD_BREAK = re.compile(r"(?:  |\\|<br\s*/?>|^\[!\w+\])$")  # how a line ends whose end must stay
-BLOCK_START = re.compile(r"(#{1,6}(?=\s|$)|[-+](?=\s|$)|=+\s*$|-+\s*$|~{3,}|:(?=\s|$|::))|(\d{1,9})(?=[.)](\s|$))")
+BLOCK_START = re.compile(r"(#{1,6}(?=\s|$)|>|[-+](?=\s|$)|=+\s*$|-+\s*$|~{3,}|:(?=\s|$|::))|(\d{1,9})(?=[.)](\s|$))")
 BLOCK_OF_MARKS = re.compile(r"<|\$\$|\*(?=\s|$)")  # the same, which no backslash prevents
 FIRST_WORD = re.compile(r"[ \t>]*(<[^<>]*>|\S*)")  # of a line, or the tag that begins it
 OWN_REFERENCE = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]+)\]")

@@ -24,6 +24,7 @@ def test_a_page_keeps_its_shape_and_only_its_text_is_translated() -> None:
 
 
 def test_marks_follow_their_words() -> None:
+    assert converted("md", "one >\n", backwards)[0] == "\\> ONE\n"
     assert converted("md", "one [:a: two](x) three\n")[0] == "ONE [:a: TWO](x) THREE\n"
     assert converted("md", "**one** two [three](x)\n", backwards)[0] == "[THREE](x) TWO **ONE**\n"
     assert converted("md", "one [two](x 'a \\'b\\' c')\n", backwards)[0] == "[TWO](x 'C \\'B\\' A') ONE\n"
