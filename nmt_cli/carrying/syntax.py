@@ -457,11 +457,9 @@ def split_choice(choice: str) -> list[ChoicePart] | None:
     >>> [part.text for part in split_choice("{n, plural, one {# file} other {# files}}")]
     ['{n, plural, one {', '# file', '} other {', '# files', '}}']
     """
-    if re.match(INTERVAL, choice):
-        return split_intervals(choice)
     head = re.match(CHOICE_HEAD, choice)
     if head is None:
-        return None
+        return split_intervals(choice) if re.match(INTERVAL, choice) else None
     selector, bar, ending = (LIMIT, "|", "}") if "choice" in head[0] else (SELECTOR, "", "}}")
     parts: list[ChoicePart] = []
     syntax, position = head[0], head.end()
