@@ -32,6 +32,7 @@ class FakeTranslator:
 
     def __init__(self, card: ModelCard | None = None, rule: Rule = louder, seconds_per_line: float = 0.0) -> None:
         self.card = card or make_card()
+        self.profile = None
         self.rule = rule
         self.seconds_per_line = seconds_per_line
         self.reader = LineReader(LineOptions(), copies_placeholders=False, glossary=None)
