@@ -13,8 +13,9 @@
 | merged | the first cell has the text, the others are empty |
 | hidden, or on a hidden sheet | as if it were not |
 
-Pairs are read from the first sheet with text. Nothing in a file is run, and nothing outside it is read; one that would
-not fit in memory once unpacked is refused (`archives.py`). Documents write the rows back (`documents/office`).
+Pairs are read from the first sheet with text, unless it is small beside a later one. Nothing in a file is run, and
+nothing outside it is read; one that would not fit in memory once unpacked is refused (`archives.py`). Documents write
+the rows back (`documents/office`).
 """
 
 from __future__ import annotations
@@ -353,7 +354,11 @@ def read_calc_paragraph(paragraph: Element) -> str:
     return "".join(paragraph.itertext())
 
 
-# Pairs: the rows of the first sheet with text, all of one width.
+# Pairs: the rows of one sheet, all of one width.
+
+
+FEW_ROWS = 100  # of a sheet that may be about another, not the pairs themselves
+MANY_TIMES = 10  # as many rows has the sheet that it is about
 
 
 class SpreadsheetReader(TableReader):
@@ -365,8 +370,8 @@ class SpreadsheetReader(TableReader):
         table: list[tuple[int, list[str]]] = []
         for sheet, rows in book.read_sheets():
             others += 1
-            if not table:
-                name, table = sheet, self.place_cells(rows)
+            if len(table) < FEW_ROWS and len(placed := self.place_cells(rows)) > MANY_TIMES * len(table):
+                name, table = sheet, placed
         if others > 0 and table:
             self.add_note(f"the sheet {name!r} was read; {format_count(others, 'other was', 'others were')} not")
         if book.lacks_texts:

@@ -158,9 +158,9 @@ def is_western(data: bytes) -> bool:
     """Whether bytes are cp1252 as Western languages use it: accented letters among plain ones."""
     if data.isascii():
         return True
-    letters = re.findall(rb"[\xc0-\xff]+", data)
-    in_runs = sum(len(run) for run in letters if len(run) > 1)
-    return is_cp1252(data) and 2 * in_runs <= max(2, sum(map(len, letters)))
+    # Two accented letters are a word of Bribri, and beside plain letters there are more: "ñã", "ação", "créée".
+    in_runs = sum(map(len, re.findall(rb"(?<![A-Za-z\xc0-\xff])[\xc0-\xff]{3,}(?![A-Za-z\xc0-\xff])", data)))
+    return is_cp1252(data) and 2 * in_runs <= max(2, len(re.findall(rb"[\xc0-\xff]", data)))
 
 
 LONGEST_NAME = 40  # characters of a heading, as it is shown

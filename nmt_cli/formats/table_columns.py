@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from nmt_cli.errors import DataError
 from nmt_cli.formats.inputs import ReadOptions
-from nmt_cli.formats.reader import find_columns, find_known_columns
+from nmt_cli.formats.reader import find_cell_language, find_columns, find_known_columns
 from nmt_cli.formats.sniffing import is_name
 from nmt_cli.languages.codes import (
     LONGEST_NAME,
@@ -42,6 +42,7 @@ Records = Sequence[Sequence[str]]
 ENOUGH = 5  # rows from which the content of a column can be judged
 MANY = 20  # rows from which few distinct words are labels, and a column beside a text is no text
 SHARE = 0.8  # of the cells of a column that tell what it holds
+MOST_TITLES = 5  # rows above a table
 SHOWN = 8  # columns of the row that an error shows
 CELL = 24  # characters of a cell that are shown
 LANGUAGE_HEADING = re.compile(
@@ -68,6 +69,9 @@ OTHER_HEADINGS = frozenset(
     """
     id ids no nr number index line key url score date split domain type category tag tags note notes comment comments
     author licence license attribution corpus file name length status lang language sl tl
+    gloss glosses segmentation morphemes interlinear speaker informant consultant remark remarks
+    nota notas comentario comentarios observaciones glosa glosas segmentación hablante fuente fecha tema
+    remarque remarques glose gloses locuteur falante fonte bemerkung bemerkungen anmerkung glosse sprecher quelle datum
     """.split()
 )
 
@@ -125,11 +129,22 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
         headings = [first[column] for column in columns]
         is_header = are_headings(headings, languages) or are_above_sentences(headings, body, columns)
     header = tuple(first) if is_header else ()
-    names = [find_named_language(header[column]) for column in columns] if max(columns) < len(header) else []
+    names = [header[column] for column in columns] if max(columns) < len(header) else []
     groups = find_known_columns(options.group_columns, header, width)
     tags = find_known_columns([options.tag_column] if options.tag_column else [], header, width).values()
-    language = None if language in columns else language
-    return Layout(*columns, is_header, make_code_pair(names), note, header, groups, next(iter(tags), None), language)
+    named = name_languages(names)
+    source = options.source_language or (named[0] if named else "")
+    if language in columns or (options.language_column is None and are_in_language(body, language, source)):
+        language = None
+    return Layout(*columns, is_header, named, note, header, groups, next(iter(tags), None), language)
+
+
+def are_in_language(body: Records, column: int | None, language: str) -> bool:
+    """Whether all cells of a column name this language: that of the sources, which the targets are hardly in."""
+    if column is None or not language:
+        return False
+    codes = {find_cell_language(cells[column]) or "" for cells in body if column < len(cells) and cells[column].strip()}
+    return bool(codes) and all(is_same_language(code, language) for code in codes)
 
 
 def find_language_column(records: Records, width: int, options: ReadOptions, *, is_header: bool) -> int | None:
@@ -194,13 +209,30 @@ def names_language(cell: str, languages: Sequence[str]) -> bool:
     return is_heading(cell, languages) and find_named_language(cell) is not None and not is_rare
 
 
-def make_code_pair(codes: Sequence[str | None]) -> tuple[str, str] | None:
-    """Returns two codes in one form: "en" and "de" for those of "English" and "deu"."""
-    if len(codes) != 2 or codes[0] is None or codes[1] is None:
+def name_languages(headings: Sequence[str]) -> tuple[str, str] | None:
+    """Returns the codes of the languages that two headings name, in one form: "en" and "de" for "English" and "deu".
+
+    A side whose heading names none is "source" or "target": "es" and "target" for "Spanish" and "text".
+    """
+    codes = [find_named_language(heading) for heading in headings]
+    if len(codes) != 2 or not any(codes):
         return None
-    source, target = codes[0], codes[1]
+    source, target = codes[0] or "source", codes[1] or "target"
+    if None in codes:
+        alone = next(heading.strip() for heading, code in zip(headings, codes, strict=True) if code)
+        is_word = is_language_code(alone) and (not is_common_code(alone) or alone.lower() in NOT_CODES)
+        return None if is_word else (source, target)
     is_mixed = len(find_code(source)) == len(find_code(target)) and len(source) != len(target)
     return (find_code(source), find_code(target)) if is_mixed and not has_region(source + target) else (source, target)
+
+
+def count_titles(records: Records, options: ReadOptions) -> int:
+    """Returns the number of rows above a table that are no part of it, and have one cell: its title, or a place."""
+    names = {name for name in (options.source_column, options.target_column, *options.other_columns) if name}
+    filled = [[cell.strip() for cell in cells if cell.strip()] for cells in records]
+    first = next((number for number, cells in enumerate(filled) if len(cells) > 1), 0)
+    is_title = first <= MOST_TITLES and not options.one_side
+    return first if is_title and not any(names.intersection(cells) for cells in filled[:first]) else 0
 
 
 def count_filled(cells: Sequence[str]) -> int:
@@ -280,6 +312,10 @@ def choose_columns(
         if len(texts) == 1 and len(body) >= MANY and has_sentences(body, texts[0]):
             refuse_columns(body, kinds, texts, where, header)
         return default, ""
+    if len(texts) > 2 and header is not None:  # glosses and notes are text, too
+        named = {column: cell.strip() for column, cell in enumerate(header) if is_other_heading(cell.strip())}
+        kinds = [kind or named.get(column, "") for column, kind in enumerate(kinds)]
+        texts = [column for column in texts if not kinds[column]]
     if len(texts) != 2:
         refuse_columns(body, kinds, texts, where, header)
     ignored = ", ".join(f"{column + 1} {kinds[column]}" for column in range(width) if kinds[column])

@@ -20,7 +20,7 @@ from typing import NamedTuple, NoReturn
 
 from nmt_cli.formats.reader import Reader, Row
 from nmt_cli.formats.sniffing import SEPARATOR
-from nmt_cli.formats.table_columns import Layout, count_filled, find_layout, find_single_column
+from nmt_cli.formats.table_columns import Layout, count_filled, count_titles, find_layout, find_single_column
 from nmt_cli.languages.codes import guess_languages
 from nmt_cli.text.tags import merge_tags
 
@@ -58,7 +58,14 @@ class TableReader(Reader):
     def read_rows(self) -> Iterator[Row]:
         records = self.read_records()
         sample = take_sample(records)
+        titles = sample[: count_titles([cells for _, cells in sample], self.options)]
+        del sample[: len(titles)]
         self.layout = self.choose_layout([cells for _, cells in sample])
+        self.awaits_header = False
+        if not self.layout.has_header:  # they are sentences without a translation
+            yield from self.read_cells(titles)
+        elif any(any(map(str.strip, cells)) for _, cells in titles):
+            self.add_note(f"line {titles[0][0]} has a single cell above the header: it was left out as the title")
         self.awaits_header = self.layout.has_header
         yield from self.read_cells(chain(sample, records))
 

@@ -313,6 +313,7 @@ SHORTEST_HEADING = 12  # characters of a text in capitals that is no abbreviatio
 SHORT_WORDS = 3  # words; the sides of such a pair may well be the same: a name, "OK", "Taxi!"
 NUMBER = re.compile(rf"(?<!\d)\d{{1,3}}(?:[.,{THIN_BLANKS}' ]\d{{3}})+(?!\d)|\d+")
 DIGIT = re.compile(r"\d")
+QUESTION_MARK = re.compile(r"(?<=[^\W\d_])\?(?=[^\W\d_])(?![A-Z])")  # not in "Really?No"; in no line of Tatoeba
 
 
 class Empty(PairCheck):
@@ -326,10 +327,10 @@ class Empty(PairCheck):
 
 class LostCharacters(PairCheck):
     name = "damaged"
-    problem = "lost characters (U+FFFD)"
+    problem = "lost characters (U+FFFD, or ? for letters that an encoding lacks: save it as .xlsx or CSV UTF-8)"
 
     def has_problem(self, source: str, target: str) -> bool:
-        return "\ufffd" in source or "\ufffd" in target
+        return any("\ufffd" in text or ("?" in text and QUESTION_MARK.search(text)) for text in (source, target))
 
 
 class Identical(PairCheck):

@@ -6,15 +6,17 @@ The text decides only if it leaves no doubt; nothing is downloaded for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 import numpy as np
 
+from nmt_cli.arrays.types import BoolArray
 from nmt_cli.corpus.checks.languages import OtherFile, recognise_language
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import Finding
 from nmt_cli.corpus.pairs import Pairs, Side
 from nmt_cli.corpus.steps.reading import CorpusInputs
-from nmt_cli.corpus.steps.run_checks import describe_rows
+from nmt_cli.corpus.steps.run_checks import describe_rows, divide_by_language
 from nmt_cli.corpus.steps.tagging import has_kind
 from nmt_cli.errors import find_nearest
 from nmt_cli.languages.codes import (
@@ -57,16 +59,24 @@ def choose_languages(inputs: CorpusInputs, config: PrepareOptions, pairs: Pairs,
         sides = [side if code in UNKNOWN else code for side, code in zip(UNKNOWN, reversed(sides), strict=True)]
     tagged = (find_tagged_language(pairs, kind) for kind in KINDS)
     sides = [language or side if side in UNKNOWN else side for side, language in zip(sides, tagged, strict=True)]
-    if "source" in config.text_sides and UNKNOWN == tuple(sides):
-        recognised = [recognise_language(pairs, text) for text in (pairs.source, pairs.target)]
-        if recognised[0] != recognised[1]:
-            sides = [code or side for side, code in zip(UNKNOWN, recognised, strict=True)]
-            notes.append(f"the languages are {sides[0]} -> {sides[1]} by the text; to name others: {NAMED_BY}")
-        else:
-            notes.append(f"the languages are unknown; to name them: {NAMED_BY}")
+    if "source" in config.text_sides:
+        sides = name_by_text(pairs, sides, notes)
     notes += list_untagged(inputs, (sides[0], sides[1]), config)
     notes += [*list_unknown(sides), *list_doubtful(pairs.tag_sets)]
     return sides[0], sides[1]
+
+
+def name_by_text(pairs: Pairs, sides: list[str], notes: list[str]) -> list[str]:
+    """Returns the languages; one that nothing names is that of its text, if it leaves no doubt. Adds a note."""
+    unnamed = [side for side in UNKNOWN if side in sides]
+    by_text = {side: recognise_language(pairs, pairs.get_texts(side)) for side in unnamed}
+    read = [by_text.get(cast(Side, side)) or side for side in sides]
+    if read != sides and not is_same_language(*read):
+        notes.append(f"the languages are {read[0]} -> {read[1]} by the text; to name others: {NAMED_BY}")
+        return read
+    if len(unnamed) == len(sides):
+        notes.append(f"the languages are unknown; to name them: {NAMED_BY}")
+    return sides
 
 
 def find_tagged_language(pairs: Pairs, kind: TagPurpose) -> str | None:
@@ -131,9 +141,16 @@ def find_misread_files(
     """
     known = {example.file for finding in findings if finding.check == OtherFile.name for example in finding.examples}
     for number, name in enumerate(pairs.input_names if has_identifier() and OtherFile.name not in config.keep else ()):
-        rows = pairs.is_kept & (pairs.facts.input_numbers == number)
-        if name in known or not rows.any():
-            continue
+        of_file = pairs.is_kept & (pairs.facts.input_numbers == number) & (name not in known)
+        for rows in divide_by_language(pairs, of_file):
+            yield from find_misread_rows(pairs, rows, number, languages, config)
+
+
+def find_misread_rows(
+    pairs: Pairs, rows: BoolArray, number: int, languages: tuple[str, str], config: PrepareOptions
+) -> Iterator[Finding]:
+    """Yields a finding for each side of the rows (N,) of file `number`, which have the same languages."""
+    if rows.any():
         tags = pairs.tag_sets[int(pairs.facts.tags[rows.argmax()])]
         for side, kind, usual in zip(UNKNOWN, KINDS, languages, strict=True):
             code = find_code(find_tag_value(tags, kind) or usual)
@@ -142,9 +159,12 @@ def find_misread_files(
             read = recognise_language(pairs, pairs.get_texts(side), rows)
             relatives = [code, *(relative.code for relative in list_related(code, most=99))]
             if read is not None and find_code(read) not in relatives:
+                has_column = find_tag_value(pairs.input_tags[number], kind) != find_tag_value(tags, kind)
+                typed = f"type {pairs.input_names[number]}={PREFIXES[kind]}:{read}"
+                remedy = "mend its column of languages" if has_column else typed
                 problem = (
                     f"a file whose {side} reads as {find_language(read).name}, but is treated as "
-                    f"{find_language(code).name}; to change this, type {name}={PREFIXES[kind]}:{read}"
+                    f"{find_language(code).name}; to change this, {remedy}"
                 )
                 yield from describe_rows(
                     pairs, np.flatnonzero(rows), check=OtherFile.name, problem=problem, action="reported"

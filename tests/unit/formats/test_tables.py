@@ -61,9 +61,10 @@ def test_an_unclosed_quote_is_reported_with_the_line_that_opened_it(tmp_path: Pa
 
 
 def test_what_is_not_utf_8_is_read_as_cp1252_where_plausible_and_said(tmp_path: Path) -> None:
-    (tmp_path / "a.tsv").write_bytes("Go.\tLos!\nAs is.\tWie gehabt – für “uns”.\n".encode("cp1252"))
+    targets = ["Los!", "Wie gehabt – für “uns”.", "Educação.", "Suûë ñã."]
+    (tmp_path / "a.tsv").write_bytes("".join(f"Go.\t{target}\n" for target in targets).encode("cp1252"))
     reader = open_reader(CorpusFile(tmp_path / "a.tsv"), ReadOptions())
-    assert [row.target for row in reader] == ["Los!", "Wie gehabt – für “uns”."]
+    assert [row.target for row in reader] == targets
     assert len(reader.notes) == 1 and "cp1252" in reader.notes[0] and "--encoding" in reader.notes[0]
 
 
@@ -235,6 +236,17 @@ def test_rows_and_cells_that_are_not_spelled_are_there(tmp_path: Path) -> None:
     assert [row.line for row in open_reader(CorpusFile(path), ReadOptions())] == [1, 2]
 
 
+@pytest.mark.parametrize(("rows", "sheet"), [(3, "Texts"), (30, "About")])
+def test_a_small_sheet_about_the_pairs_is_not_read(tmp_path: Path, rows: int, sheet: str) -> None:
+    parts = unpack(make_ods(ODS_ROW.replace("a<", "c<") * 40))
+    about = f'"About">{ODS_ROW * rows}</table:table>'
+    content = parts["content.xml"].decode().replace('"Empty"/>', about)
+    (tmp_path / "a.ods").write_bytes(pack({**parts, "content.xml": content}))
+    reader = open_reader(CorpusFile(tmp_path / "a.ods"), ReadOptions())
+    assert {row.source for row in reader} == {{"Texts": "c", "About": "a"}[sheet]}
+    assert reader.notes == [f"a.ods: the sheet {sheet!r} was read; 1 other was not"]
+
+
 def test_a_workbook_whose_texts_are_missing_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_bytes(make_xlsx('<row><c t="s"><v>9</v></c><c t="s"><v>0</v></c></row>', STRINGS))
     with pytest.raises(DataError, match="damaged: texts of it are missing"):
@@ -388,7 +400,8 @@ def test_one_language_that_is_known_makes_a_header_above_sentences(
         ("Spanish\tTok Pisin\tnotes\tspeaker", ("es", "tpi")),
         ("castellano\tRARÁMURI\tglosa\tfecha", ("es", "tar")),
         ("Spanish\tShipibo\tnotes\tid", ("es", "shp")),
-        ("Spanish\tChatino\tnotes\tspeaker", None),  # one of several
+        ("Spanish\tChatino\tnotes\tspeaker", ("es", "target")),  # one of several
+        ("Palabras de 2019\t\t\t\nEspañol\tShipibo\tNotas\tHablante", ("es", "shp")),  # a title
     ],
 )
 def test_headings_name_languages_without_two_letters(
@@ -400,6 +413,26 @@ def test_headings_name_languages_without_two_letters(
     reader = open_reader(CorpusFile(path), ReadOptions())
     assert [(row.source, row.target) for row in reader] == PAIRS
     assert reader.languages == languages
+
+
+def test_glosses_and_notes_of_field_linguists_are_no_text_by_their_headings(path: Path) -> None:
+    header = "ID\tLatin\tSegmentación\tGlosa\tTraducción libre\tFecha\n"
+    rows = table("L{n}", "target", "the {n} a-b c-d", "the {n} 3SG-see", "source", "2021-03-0{n}")
+    assert texts(path, header + rows) == [pair[::-1] for pair in PAIRS]
+
+
+def test_a_column_that_names_the_language_of_the_sources_is_not_that_of_the_targets(path: Path) -> None:
+    for heading, expected in (("Otomí", ()), ("Español", "oto")):
+        path.write_text(f"{heading}\tTraducción\tLengua\n" + table("source", "target", "otomi"), encoding="utf-8")
+        read = list(open_reader(CorpusFile(path), ReadOptions(finds_languages=True)))
+        assert {tag.value for row in read for tag in row.tags} == set([expected] if expected else [])
+
+
+def test_a_title_is_left_out_and_noted(path: Path) -> None:
+    path.write_text("Words of 2019\t\nsource\ttarget\n" + table("source", "target"))
+    reader = open_reader(CorpusFile(path), ReadOptions())
+    assert [row.source for row in reader] == [source for source, _ in PAIRS]
+    assert reader.notes == [f"{path.name}: line 1 has a single cell above the header: it was left out as the title"]
 
 
 @pytest.mark.parametrize("first", [("Hello.", "Salve."), ("There is hope.", "Spes est."), ("even", "label")])

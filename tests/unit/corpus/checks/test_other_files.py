@@ -61,6 +61,19 @@ def test_a_single_file_that_is_not_what_its_name_says_is_found(tmp_path: Path) -
     assert not prepare(table, tmp_path / "four", PrepareOptions(keep=("other-file",))).manifest.findings
 
 
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
+def test_rows_that_are_not_what_their_column_of_languages_says_are_found(tmp_path: Path) -> None:
+    rows = [(*pair, "Latin") for pair in toy_pairs(400)] + [(*pair, "Danish") for pair in FRENCH_PAIRS]
+    table = tmp_path / "toy.tsv"
+    table.write_text("English\ttarget\tlanguage\n" + "".join("\t".join(row) + "\n" for row in rows))
+    problems = [finding.problem for finding in prepare(table, tmp_path / "d", PrepareOptions()).manifest.findings]
+    assert sorted(problem.partition(";")[0].rpartition("reads as ")[2] for problem in problems) == [
+        "French, but is treated as Danish",
+        "German, but is treated as Latin",
+    ]
+    assert all("mend its column of languages" in problem for problem in problems)
+
+
 def test_two_files_of_one_language_with_two_thousand_characters_are_alike(tmp_path: Path) -> None:
     draws = random.Random(1)
     shares = [1 / (rank + 2) for rank in range(2_000)]  # of words, after Zipf

@@ -29,7 +29,8 @@ def test_the_text_names_the_languages_if_it_leaves_no_doubt(tmp_path: Path) -> N
     assert (source, target) == ("en", "de")
     assert "by the text" in note and "--source-language" in note
     assert prepare_lines(tmp_path, lines, "corpus.en-nds.tsv")[:2] == ("en", "nds")
-    assert prepare_lines(tmp_path, lines, source_language="sco")[:2] == ("sco", "target")
+    assert prepare_lines(tmp_path, lines, source_language="sco")[:2] == ("sco", "de")
+    assert prepare_lines(tmp_path, lines, target_language="en")[:2] == ("source", "en")
     unheard = [f"{ENGLISH.format(n)}\tNi{GERMAN.format(n)[::-1]}" for n in range(400)]
     assert prepare_lines(tmp_path, unheard)[:2] == ("en", "target")
 
