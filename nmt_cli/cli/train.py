@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, Self
 
 import typer
 
-from nmt_cli.api.advice import ALIKE, Advice, has_learned_nothing
+from nmt_cli.api.advice import ALIKE, HARDLY_TRANSLATES, Advice, has_learned_nothing
 from nmt_cli.api.options.command_lines import CommandLine, find_saved_options
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.train import describe_resumption, open_request, run_training
@@ -273,7 +273,9 @@ class TrainingScreen(Watcher):
     ) -> None:
         """Prints the model, its score, advice, and the next command, with an example of a source."""
         validation = report.validation
-        score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy)"
+        is_low = validation.bleu < HARDLY_TRANSLATES and validation.chance_chrf is not None
+        chance = f"; random sentences have chrF {validation.chance_chrf:.1f}" if is_low else ""
+        score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy{chance})"
         epochs = ", ".join(map(str, sorted(report.epochs)))
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
         if report.runs:

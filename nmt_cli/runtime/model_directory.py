@@ -137,6 +137,13 @@ class ModelCard(NamedTuple):
         score = self.development.get("bleu")
         return float(score["value"] or 0.0) if isinstance(score, dict) else None
 
+    @property
+    def development_gain(self) -> float | None:
+        """The chrF (0-100) of the same translations beyond that of random sentences; None if it was not measured."""
+        score = self.development.get("chrf")
+        value, chance = (score.get(name) for name in ("value", "chance")) if isinstance(score, dict) else (None, None)
+        return None if value is None or chance is None else float(value) - float(chance)
+
 
 class ModelDirectory(NamedTuple):
     """A model directory: its card as it was read, and the files that belong to it."""
@@ -268,6 +275,9 @@ def check_entries(card: ModelCard) -> None:
     if score is not None:
         values = build(Entries, score, "development.bleu")
         build(float, values.get("value"), "development.bleu.value")
+    values = build(Entries, card.development.get("chrf") or {}, "development.chrf")
+    for name in ("value", "chance"):
+        build(float | None, values.get(name), f"development.chrf.{name}")
 
 
 def check_file(path: Path, checksum: str | None, *, name: Path | None = None) -> None:

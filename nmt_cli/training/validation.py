@@ -15,7 +15,12 @@ from nmt_cli.arrays.rows import BatchSize, find_batch_edges
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.evaluation.config import ScoreOptions
-from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text, compute_bleu, compute_chrf
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import (
+    choose_for_text,
+    compute_bleu,
+    compute_chance_chrf,
+    compute_chrf,
+)
 from nmt_cli.evaluation.report import describe_failures
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.search.config import SearchOptions
@@ -55,6 +60,7 @@ class Validator:
         self.references = [sentence.references for sentence in sentences]
         self.windows = cut_texts(corpus.read_text_sizes("dev"), self.sources, self.tags)  # read in context, if any
         self.scoring = choose_scoring(corpus, self.references)
+        self.chance_chrf = compute_chance_chrf(self.references, self.scoring)
         self.batches = make_sorted_batches(corpus, size)
         self.translator = LineTranslator(
             KerasEngine(network),
@@ -93,6 +99,7 @@ class Validator:
             sample_source=self.sources[self.sample],
             sample_hypothesis=hypotheses[self.sample],
             distinct_share=measure_distinct_share(self.sources, hypotheses),
+            chance_chrf=self.chance_chrf,
             failures=describe_failures(translations),
         )
 

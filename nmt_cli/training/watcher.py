@@ -119,6 +119,7 @@ class Validation:
     sample_source: str
     sample_hypothesis: str
     distinct_share: float = 1.0  # 0-1: how many different translations there are, by different sources
+    chance_chrf: float | None = None  # of references for other sentences; None if it was not measured
     failures: str = ""  # about sentences on which nmt itself failed; empty if there are none
 
     def rate(self, metric: str) -> float:

@@ -57,7 +57,6 @@ CHARACTERS_SHOWN = 20
 
 
 OF_LANGUAGES: tuple[CheckKind, ...] = ("language", "other language")  # checks of the language of the source
-HARDLY_TRANSLATES = 5.0  # BLEU on the development set, below which few words of a translation are right
 
 
 class Remark(NamedTuple):
@@ -94,6 +93,7 @@ class TranslationReport:
     max_length: int = 0  # of a translation, in tokens
     has_memory: bool = False  # whether a translation memory was named
     bleu: float | None = None  # of the model on its development set
+    gain: float | None = None  # in chrF there, beyond that of random sentences
     languages: tuple[str, str] = ("", "")  # codes of the source and the target
     notes: Counter[str] = field(default_factory=Counter)  # what documents could not do as they should
     replacements: int = 0  # of workers that died
@@ -157,8 +157,11 @@ class TranslationReport:
 
     def describe_counts(self) -> Iterator[Remark]:
         """Yields a line per kind of counted event: first the doubtful translations, then the actions of nmt."""
-        if self.bleu is not None and self.bleu < HARDLY_TRANSLATES and self.origins["network"]:
-            yield Remark(f"this model can hardly translate: BLEU {self.bleu:.1f} on its development set")
+        from nmt_cli.api.advice import hardly_translates  # which `nmt --help` does not need
+
+        if self.bleu is not None and hardly_translates(self.bleu, self.gain) and self.origins["network"]:
+            beyond = "" if self.gain is None else f", and a chrF of {self.gain:.1f} more than random sentences have,"
+            yield Remark(f"this model can hardly translate: BLEU {self.bleu:.1f}{beyond} on its development set")
         yield from filter(None, [self.describe_spans()])
         yield from self.describe_faults()
         yield from self.describe_words()

@@ -242,6 +242,7 @@ def open_report(
         max_length=length,
         has_memory=bool(command.memories.tm),
         bleu=card.development_bleu,
+        gain=card.development_gain,
         languages=card.languages,
         files=files,
     )

@@ -244,6 +244,16 @@ def compute_chrf(
     return score_with_sacrebleu(CHRF(word_order=word_order, lowercase=config.lowercase), name, hypotheses, references)
 
 
+def compute_chance_chrf(references: References, config: ScoreOptions = DEFAULT) -> float | None:
+    """Returns the chrF2 that chance has: of references taken for translations of others, of nearly the same length.
+
+    It is 14 in German and 25 in Asháninka, whose long words share many characters. None for a single text.
+    """
+    texts = sorted(dict.fromkeys(alternatives[0] for alternatives in references), key=len)
+    others = [[text] for text in texts[1:] + texts[:1]]
+    return compute_chrf(texts, others, config).value if len(texts) > 1 else None
+
+
 chrf_plus_plus: MetricFunction = partial(compute_chrf, word_order=2)
 
 

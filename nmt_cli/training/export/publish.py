@@ -392,7 +392,7 @@ def describe_development(choice: WeightChoice) -> dict[str, Any]:
         **averaged,
         "decoding": "greedy",
         "bleu": {"value": validation.bleu, "signature": validation.bleu_signature},
-        "chrf": {"value": validation.chrf, "signature": validation.chrf_signature},
+        "chrf": {"value": validation.chrf, "chance": validation.chance_chrf, "signature": validation.chrf_signature},
         "loss": validation.loss,
         "accuracy": validation.accuracy,
     }

@@ -1,6 +1,6 @@
 """What is said after preparing and training: numbers that follow from sizes, and help that fits the corpus."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -92,6 +92,9 @@ def test_of_text_unlike_that_which_was_measured_no_range_is_told() -> None:
     for of_text, several in ((0.3, "eng -> vie"), (0.99, "eng -> vie, khm")):
         manifest.source.everyday_share, manifest.direction = of_text, several
         assert "usual" not in advise_on_corpus(manifest, COMMANDS).lines[0]
+    manifest = make_manifest()
+    manifest.target_language = "shp"  # whose long words lower BLEU
+    assert "usual" not in advise_on_corpus(manifest, COMMANDS).lines[0]
 
 
 def test_advice_is_on_data_for_a_small_corpus_and_on_training_for_others() -> None:
@@ -143,6 +146,12 @@ def test_training_that_cannot_be_continued_is_not_offered_to_be_longer() -> None
 @pytest.mark.parametrize(("bleu", "distinct", "nothing"), [(0.9, 1.0, True), (5.0, 0.0, True), (5.0, 0.5, False)])
 def test_bad_or_equal_translations_are_nothing_learned(bleu: float, distinct: float, nothing: bool) -> None:
     assert has_learned_nothing(make_report([bleu], distinct=distinct).validation) is nothing
+
+
+@pytest.mark.parametrize(("chance", "nothing"), [(38.0, True), (20.0, False)])
+def test_a_low_bleu_of_long_words_is_judged_by_the_chrf_of_chance(chance: float, nothing: bool) -> None:
+    validation = replace(make_report([0.9]).validation, chance_chrf=chance)  # whose chrF is 40
+    assert has_learned_nothing(validation) is nothing
 
 
 def test_who_has_learned_nothing_is_told_to_train_longer_or_slower() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import METRICS
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_chance_chrf
 
 HYPOTHESES = [
     "Die Katze sitzt auf der Matte, oder nicht?",
@@ -73,6 +74,12 @@ def test_bleu_of_lower_orders_is_the_geometric_mean_of_fewer_precisions() -> Non
 
 def test_a_short_sentence_is_not_zero_for_its_shortness() -> None:
     assert METRICS["bleu"](["ein Wort"], [["ein Wort"]]).sentence_values == pytest.approx((100,))
+
+
+def test_chance_is_the_chrf_of_references_for_other_sentences() -> None:
+    assert compute_chance_chrf([["ab"], ["cd"], ["ab"]]) == 0
+    assert compute_chance_chrf([["ab"], ["ab"]]) is None
+    assert 20 < (compute_chance_chrf([["nimitztlazohtla"], ["timitztlazohtlah"]]) or 0) < 100
 
 
 def test_bleu_is_cased() -> None:
