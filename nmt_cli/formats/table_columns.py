@@ -132,11 +132,11 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     names = [header[column] for column in columns] if max(columns) < len(header) else []
     groups = find_known_columns(options.group_columns, header, width)
     tags = find_known_columns([options.tag_column] if options.tag_column else [], header, width).values()
-    named = name_languages(names)
-    source = options.source_language or (named[0] if named else "")
+    codes = name_languages(names)
+    source = options.source_language or (codes[0] if codes else "")
     if language in columns or (options.language_column is None and are_in_language(body, language, source)):
         language = None
-    return Layout(*columns, is_header, named, note, header, groups, next(iter(tags), None), language)
+    return Layout(*columns, is_header, codes, note, header, groups, next(iter(tags), None), language)
 
 
 def are_in_language(body: Records, column: int | None, language: str) -> bool:
@@ -313,8 +313,8 @@ def choose_columns(
             refuse_columns(body, kinds, texts, where, header)
         return default, ""
     if len(texts) > 2 and header is not None:  # glosses and notes are text, too
-        named = {column: cell.strip() for column, cell in enumerate(header) if is_other_heading(cell.strip())}
-        kinds = [kind or named.get(column, "") for column, kind in enumerate(kinds)]
+        headings = {column: cell.strip() for column, cell in enumerate(header) if is_other_heading(cell.strip())}
+        kinds = [kind or headings.get(column, "") for column, kind in enumerate(kinds)]
         texts = [column for column in texts if not kinds[column]]
     if len(texts) != 2:
         refuse_columns(body, kinds, texts, where, header)
