@@ -304,7 +304,7 @@ def report_request(request: TrainRequest, choice: str | None = None, start: Know
     why = start and f"few pairs: starts from {start.name}, which has {start.reason}; --init-from none prevents this"
     request.watcher.report_request(
         RequestInfo(
-            corpus.languages,
+            corpus.manifest.direction,
             corpus.directory,
             request.directory,
             choice,

@@ -105,7 +105,7 @@ def describe_corpus(status: Status) -> str:
     if manifest is None:
         return f"none in {status.data}/"
     sizes = ", ".join(f"{number:,} {split}" for split, number in manifest.counts.splits.items())
-    return f"{status.data}/: {manifest.source_language} -> {manifest.target_language}; pairs: {sizes}"
+    return f"{status.data}/: {manifest.direction}; pairs: {sizes}"
 
 
 def describe_model(status: Status) -> str:
@@ -117,9 +117,8 @@ def describe_model(status: Status) -> str:
     network = str(card.network.get("architecture", "rnn"))
     network += f" with {card.network['attention']} attention" if "attention" in card.network else ""
     scores = [f"{name} {card.development[key]['value']:.1f}" for key, name in SCORES if key in card.development]
-    languages = f"{card.source_language} -> {card.target_language}"
     scored = f", dev {', '.join(scores)} (greedy)" if scores else ""
-    return f"{status.model}/: {languages}; {network}, epoch {card.epochs}{scored}{compare_data(status)}"
+    return f"{status.model}/: {card.direction}; {network}, epoch {card.epochs}{scored}{compare_data(status)}"
 
 
 SCORES = (("bleu", "BLEU"), ("chrf", "chrF"))

@@ -145,7 +145,7 @@ class TrainingScreen(Watcher):
             self.screen.say(info.choice)
         if info.start is not None:
             self.screen.say(info.start)
-        self.screen.say(f"{' -> '.join(info.languages)}, from {info.data}/ to {info.directory}/")
+        self.screen.say(f"{info.direction}, from {info.data}/ to {info.directory}/")
         if info.truncation is not None:
             self.screen.warn(format_cut(info.truncation))
 

@@ -88,6 +88,11 @@ class ModelCard(NamedTuple):
         """The codes of the source and the target language."""
         return self.source_language, self.target_language
 
+    @property
+    def direction(self) -> str:
+        """All languages of both sides: `eng -> deu, nld`."""
+        return " -> ".join(", ".join(self.list_languages(kind)) for kind in (TagPurpose.SOURCE, TagPurpose.TARGET))
+
     def with_languages(self, languages: tuple[str, str]) -> ModelCard:
         """Returns the card as it is for these languages."""
         return self._replace(source_language=languages[0], target_language=languages[1])

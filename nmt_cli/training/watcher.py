@@ -68,7 +68,7 @@ class ParentInfo:
 class RequestInfo:
     """Describes the request for a training, before TensorFlow starts."""
 
-    languages: tuple[str, str]  # of source and target
+    direction: str  # all languages of both sides
     data: Path
     directory: Path  # of the model
     choice: str | None = None  # of the settings, by the size of the corpus, as a line for a person

@@ -126,3 +126,8 @@ def test_an_output_that_has_not_every_character_is_no_error(empty_place: Path) -
     done = run_program(cwd=empty_place, PYTHONIOENCODING="cp1252")
     assert (done.returncode, done.stderr) == (0, "")
     assert "???.tsv" in done.stdout
+
+
+def test_a_model_of_several_languages_names_them_all() -> None:
+    card = make_card()._replace(source_language="eng", target_language="deu", tags={">deu": 9, ">nld": 9, "ui": 9})
+    assert card.direction == "eng -> deu, nld"
