@@ -22,6 +22,7 @@ CONTINENTS = {"002", "003", "005", "009", "013", "019", "142", "150"}
 NO_PLACES = {"EU", "EZ", "QO", "UN", "ZZ", "XA", "XB", "Unknown"}
 DESCRIBED = ("(", ")", "[", "]", " - ", "–", ",", "SAR")  # Congo (DRC), Macao SAR China: nobody writes so
 FEWEST_PLACES = 60
+OTHER_DAYS = {"de": {5: "Sonnabend"}}  # that CLDR lacks, behind its own
 USUAL = {  # what English calls countries whose names in CLDR are new or explained
     "Burma": "MM",
     "Congo": "CG",
@@ -52,6 +53,8 @@ def add_weekdays(content: bytes, locale: Locale) -> bytes:
     calendar = json.loads(content)
     alone, within = locale.days["stand-alone"], locale.days["format"]
     calendar["days"] = [sorted({alone["wide"][day], within["wide"][day]}) for day in range(7)]
+    for day, name in OTHER_DAYS.get(str(locale), {}).items():
+        calendar["days"][day].append(name)
     calendar["short_days"] = [alone["abbreviated"][day] for day in range(7)]
     return json.dumps(calendar, ensure_ascii=False, separators=(",", ":")).encode()
 

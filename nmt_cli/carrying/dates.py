@@ -38,6 +38,7 @@ from nmt_cli.text.words import skip_blanks
 
 MONTH_ENDING = 2  # letters of a month's name that its inflected forms may change,
 SHORT_NAME = 4  # unless it has as few letters: Maybe is not in May
+DAY_ENDING = 1  # the same of the name of a day, which compounds may begin with: Ostermontag
 
 
 class Date(NamedTuple):
@@ -85,6 +86,13 @@ class Calendar(NamedTuple):
             re.search(rf"(?<![^\W_])(?:{stems})|(?<!\d)0?{month}[./-] ?\d|\d[./-] ?0?{month}(?!\d)", text, re.I)
             is not None
         )
+
+    def has_day(self, text: str, day: int) -> bool:
+        """Whether a text contains a day of the week, Monday being 0: in full, possibly inflected, or abbreviated."""
+        stems = [re.split("[- ]", name)[0] for name in self.days[day]]
+        stems = [stem[:-DAY_ENDING] if len(stem) > SHORT_NAME else stem for stem in stems]
+        short = re.escape(self.short_days[day].rstrip("."))
+        return re.search(rf"(?i:{'|'.join(map(re.escape, stems))})|(?<![^\W_]){short}(?![^\W_])", text) is not None
 
     def writes_so(self, date: str) -> bool:
         """Whether a text is a date in the language's order, with its mark behind a day that comes first."""
@@ -201,12 +209,37 @@ DATES = DateKind(
     words=LossWords(
         "dates",
         "protected date",
-        "with a month missing",
+        "with a month or a day of the week missing",
         unrepaired="a date of the source is lost",
         repaired=("wrong date",),
-        doc="Looks for the months of the source's dates",
+        doc="Looks for the months of the source's dates, and for days of the week",
     ),
 )
+
+
+class FullWeekdayKind(LostKind):
+    """Days of the week in full: `on Monday` becomes `am Montag`. They need phrases for days in both languages."""
+
+    def find_lost(self, attempt: Attempt, context: Context) -> Difference:
+        return Difference([match[0] for _, match in self.find_missing(attempt, context)])
+
+    def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:
+        missing = list(self.find_missing(attempt, context))
+        target = load_calendar(context.languages[1]) if missing else None
+        names = [names[0] for names in target.days] if target is not None else []
+        return [write_chain([day], attempt.text, names, context.languages) for day in missing]
+
+    def find_missing(self, attempt: Attempt, context: Context) -> Iterator[tuple[int, re.Match[str]]]:
+        """Yields the days that a translation lacks, each with its number."""
+        pattern = compile_full_days(context.languages[0])
+        days = list(pattern.finditer(attempt.covered)) if pattern is not None else []
+        target = load_calendar(context.languages[1]) if days else None
+        if target is not None and find_rules(context.languages[1]).day_phrases:
+            numbered = [(int((match.lastgroup or "")[1:]), match) for match in days]
+            yield from (day for day in numbered if not target.has_day(attempt.written, day[0]))
+
+
+FULL_WEEKDAYS = FullWeekdayKind(SpanKind.FULL_WEEKDAY, cues=r"\S\s+[^\W\d_]{4}|[^\W\d_]{4}\W+\S", words=DATES.words)
 
 
 def is_written_wrongly(date: Date, attempt: Attempt, calendar: Calendar, context: Context) -> bool:
@@ -493,4 +526,17 @@ def compile_short_days(language: str, letters: int | None = None) -> re.Pattern[
             written for form in {name, name[:letters], *longer} for written in (form, form.capitalize(), form.upper())
         }
         groups.append(f"(?P<d{number}>{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})")
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(groups)})(?![^\W_])(?:{INNER_STOP})?")
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(groups)})(?![^\W_])(?:{INNER_STOP}|\.(?=\s+[{COVERS}]))?")
+
+
+@cache
+def compile_full_days(language: str) -> re.Pattern[str] | None:
+    """Returns the pattern of days in full, in groups `d0` to `d6`; None for a language without phrases for days."""
+    calendar = load_calendar(language) if find_rules(language).day_phrases else None
+    if calendar is None:
+        return None
+    forms = (
+        [form for name in names for form in (name, name[0].upper() + name[1:], name.upper())] for names in calendar.days
+    )
+    groups = [f"(?P<d{number}>{'|'.join(map(re.escape, some))})" for number, some in enumerate(forms)]
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(groups)})(?![^\W_])")

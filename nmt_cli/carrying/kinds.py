@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 
 from nmt_cli.carrying.codes import join_tokens, take_wraps_out
-from nmt_cli.carrying.dates import DATES, WEEKDAYS
+from nmt_cli.carrying.dates import DATES, FULL_WEEKDAYS, WEEKDAYS
 from nmt_cli.carrying.glossary import TERMS
 from nmt_cli.carrying.names import NAMES
 from nmt_cli.carrying.number_values import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
@@ -74,6 +74,7 @@ BESIDE_NUMBERS = (NUMBER_WORDS, WEEKDAYS, ROMAN_NUMBERS)
 WORDS = (CHOICE_NUMBERS, TERMS, *BESIDE_NUMBERS, PEOPLE, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (
     DATES,
+    FULL_WEEKDAYS,
     SMALL_NUMBERS,
     COPIED_NAMES,
     BRACKET_PAIRS,

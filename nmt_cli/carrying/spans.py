@@ -51,7 +51,8 @@ class SpanKind(StrEnum):
     NUMBER = auto()
     NUMBER_WORD = auto()  # a number with an abbreviation that the target writes in its way: No. 17, 3 hrs.
     DATE = auto()
-    WEEKDAY = auto()
+    WEEKDAY = auto()  # abbreviated
+    FULL_WEEKDAY = auto()
     STREET = auto()
     TERM = auto()  # of a glossary
     EMPHASIS = auto()

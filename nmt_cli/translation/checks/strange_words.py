@@ -240,7 +240,10 @@ def may_differ(source: str, target: str, source_language: str, target_language: 
 
 
 def cover_placed(text: str, context: CheckContext) -> str:
-    """Returns a text without its protected spans, which keep the language of the source, nor marks of emphasis."""
+    """Returns a text without its protected spans, which keep the language of the source, nor marks of emphasis.
+
+    A digit stands for a number: `no. 2023-118`.
+    """
     for span in context.placed or ():
-        text = text.replace(span.text, " ")
+        text = text.replace(span.text, "0" if span.text[:1].isdigit() else " ")
     return text.replace("_", " ")

@@ -40,6 +40,7 @@ from nmt_cli.translation.repair.evidence import (
     carry_more,
     erase_words,
     find_loss,
+    find_new_words,
     list_enclosed,
     list_marked,
     list_unclear,
@@ -112,6 +113,11 @@ class Asker:
     @property
     def profile(self) -> TextProfile | None:
         return None if self.tools.profile is None else self.tools.profile.source
+
+    @cached_property
+    def is_new(self) -> Callable[[str], bool]:
+        """Whether training never had a word."""
+        return find_new_words(self.profile, self.tools.reader.context.languages[0]) if self.profile else lambda _: False
 
     @cached_property
     def guards(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -507,8 +513,9 @@ def accept_settled(
 
 
 def find_suspects(asker: Asker, case: PieceCase) -> list[ErasedWord] | None:
-    """Returns the content words that received little attention."""
-    return list(erase_words(case.translation, asker.profile)) or None if asker.profile is not None else None
+    """Returns the content words that may stand for nothing."""
+    profile = asker.tools.profile
+    return list(erase_words(case.translation, profile, asker.is_new)) or None if profile is not None else None
 
 
 def ask_without_words(asker: Asker, case: PieceCase, words: list[ErasedWord]) -> list[Question]:

@@ -7,23 +7,26 @@ notes as left out. Else what stands for it attends to "now", so that marks enclo
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nmt_cli.carrying.names import make_forms
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Attempt, Context, LostKind, Span, find_partners
 from nmt_cli.languages.rules import find_rules
+from nmt_cli.rewriting.slips import Slips
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.characters import DOUBLE_QUOTES
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.symbols import BLANK, PLACEHOLDERS
 from nmt_cli.text.words import choose_word_pattern, has_letters, has_word
 from nmt_cli.translation.checks.marks import DOUBLE_QUOTE_SET
-from nmt_cli.translation.checks.words import is_content_word, sum_attention
+from nmt_cli.translation.checks.words import is_content_word
 from nmt_cli.translation.placement.alignment import drop_silent, group_by_blanks
 from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.repair.faults import PUNCTUATION
@@ -33,7 +36,7 @@ from nmt_cli.translation.segmentation.pieces import Piece
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
-    from nmt_cli.text.profile import TextProfile
+    from nmt_cli.text.profile import CorpusProfile, TextProfile
 
 
 Loss = Mapping[LostKind, Sequence[Span]]  # what a translation lost of each kind
@@ -101,25 +104,15 @@ def number_words(pieces: Sequence[str]) -> list[int]:
     return list(accumulate(index > 0 and piece.startswith(BLANK) for index, piece in enumerate(pieces)))
 
 
-# Content words that received little attention may be left out; each is tried in a part of the time of a search.
+# Content words that no token clearly attends to may be left out; each is tried in a part of the time of a search.
 
 
-class ErasureLimits(NamedTuple):
-    """The evidence needed to call a word left out; rare words need less."""
-
-    texts_per_word: int  # of words that occur in at most one of so many training texts
-    attention: float  # at most, in target subwords
-    drop: float  # nats: the most by which a token of the translation becomes less likely without the word
-
-
-# Chosen so that at most 1 % of references fail (benchmarks/log/left-out.md). The first that a word is within counts.
-ERASURE_LIMITS = (
-    ErasureLimits(300, 0.25, 0.3),
-    ErasureLimits(4_000, 1.5, 0.3),
-    ErasureLimits(1_000, 0.8, 0.1),
-    ErasureLimits(300, 0.4, 0.1),
-)
-COMMONEST = min(limits.texts_per_word for limits in ERASURE_LIMITS)
+# Chosen so that at most 1 % of references fail (benchmarks/log/left-out.md).
+TEXTS_PER_TRIED_WORD = 1_000  # a word that occurs in more training texts than one of so many is not tried
+UNCLEAR = 0.4  # attention of a token to a word, up to which the word may stand for nothing
+MOST_DROP = 1.5  # nats by which a token of the translation becomes less likely without a word that is left out
+COMMON_WORD_COUNT = 50  # occurrences of a word that cannot translate one that training never had: "König" for a kettle
+LEAST_BELIEVED = -0.9  # mean log-probability of a token, below which the network does not know why it is there
 
 
 class ErasedWord(NamedTuple):
@@ -127,43 +120,67 @@ class ErasedWord(NamedTuple):
 
     word: str
     rest: str
-    drop: float  # nats, as in `ErasureLimits`
+    drop: float  # nats: the most by which a token may become less likely; infinite if it is lost in any case
 
 
-def erase_words(translation: Translation, profile: TextProfile) -> Iterator[ErasedWord]:
-    """Yields the content words of a sentence that received little attention, and are not copied."""
-    words = translation.source.split(" ")
-    if not translation.hypotheses or len(words) < 2:
+def erase_words(
+    translation: Translation, profile: CorpusProfile, is_new: Callable[[str], bool]
+) -> Iterator[ErasedWord]:
+    """Yields the content words of a sentence for which nothing may stand, and which are not copied.
+
+    `is_new` tells words that training never had. Of a translation in which the network hardly believes, such as a free
+    one by a person, erasing shows nothing.
+    """
+    words, source = translation.source.split(" "), profile.source
+    if source is None or not translation.hypotheses or len(words) < 2:
         return
     best = translation.hypotheses[0]
-    rare = {index: bare for index, word in enumerate(words) if (bare := find_rare_word(word, best.text, profile))}
-    attention = sum_by_word(translation, len(words)) if rare else []
-    if not attention:
+    if sum(best.token_log_probabilities) <= LEAST_BELIEVED * len(best.token_log_probabilities):
+        return
+    rare = {index: bare for index, word in enumerate(words) if (bare := find_rare_word(word, best.text, source))}
+    attention = attend_to_words(translation, len(words)) if rare else None
+    if attention is None:
         return
     for index, bare in rare.items():
-        count = profile.count_word(bare.lower())
-        for limits in ERASURE_LIMITS:
-            if attention[index] < limits.attention and count * limits.texts_per_word <= profile.texts:
-                yield ErasedWord(bare, " ".join([*words[:index], *words[index + 1 :]]), limits.drop)
-                break
+        token = int(attention[:, index].argmax())
+        is_unclear = attention[token, index] <= UNCLEAR
+        if is_unclear or (
+            is_new(bare) and profile.target.count_word(spell_around(best.pieces, token)) >= COMMON_WORD_COUNT
+        ):
+            rest = " ".join([*words[:index], *words[index + 1 :]])
+            yield ErasedWord(bare, rest, MOST_DROP if is_unclear else math.inf)
+
+
+def find_new_words(profile: TextProfile, language: str) -> Callable[[str], bool]:
+    """Returns whether a word is new: training had none of its forms, parts or, if it is mistyped, the word meant."""
+    forms, slips = make_forms(profile.words, language), Slips(profile)
+    return lambda word: word.isalpha() and not forms.has_all(word, "") and slips.find_best(word.lower()) is None
+
+
+def spell_around(pieces: Sequence[str], token: int) -> str:
+    """Returns the word of a token, in lower case and without marks."""
+    numbers = number_words(pieces)
+    text = "".join(piece for piece, number in zip(pieces, numbers, strict=True) if number == numbers[token])
+    return PUNCTUATION.sub("", text.replace(BLANK, "")).lower()
 
 
 def find_rare_word(word: str, translation: str, profile: TextProfile) -> str:
     """Returns a word without punctuation if it is rare enough to be tried, and not copied; else nothing."""
     bare = word if word.isalnum() else PUNCTUATION.sub("", word)
-    is_tried = is_content_word(bare, translation, profile, COMMONEST) and not PLACEHOLDER_PATTERN.search(word)
+    is_tried = is_content_word(bare, translation, profile, TEXTS_PER_TRIED_WORD) and not PLACEHOLDER_PATTERN.search(
+        word
+    )
     return bare if is_tried else ""
 
 
-def sum_by_word(translation: Translation, words: int) -> list[float]:
-    """Returns the attention that each word received; nothing if there is none, or if blanks do not separate words."""
+def attend_to_words(translation: Translation, words: int) -> FloatArray | None:
+    """Returns the attention (T, words) of each token; None without any, or if blanks do not separate words."""
     best, pieces = translation.hypotheses[0], translation.source_pieces[:-1]
     groups = drop_silent(pieces, group_by_blanks(pieces))
-    received = sum_attention(best.attention, finished=best.finished) if len(groups) == words else None
-    if received is None:
-        return []
-    values = received.tolist()
-    return [sum(values[group[0] : group[-1] + 1]) for group in groups]
+    attention = best.attention[: -1 if best.finished else None, :-1]
+    if len(groups) != words or not attention.any():
+        return None
+    return np.stack([attention[:, group].sum(axis=1) for group in groups], axis=1)
 
 
 # Attention hardly shows which words stand for those between two marks (tags, emphasis, brackets).

@@ -176,6 +176,8 @@ def test_a_negation_in_a_protected_span_stays_as_it_is() -> None:
     context = CheckContext("eng", "deu", placed=(Placed("<code>not x</code>", "network", dropped=False),))
     assert check_negation("Type <code>not x</code>.", "Tippe <code>not x</code>.", context) is None
     assert check_negation("Do not type <code>not x</code>.", "Tippe <code>not x</code>.", context) is not None
+    context = CheckContext("eng", "deu", placed=(Placed("2023-118", "network", dropped=False),))
+    assert check_negation("Invoice no. 2023-118 is paid.", "Rechnung 2023-118 ist bezahlt.", context) is None
 
 
 def test_an_unknown_word_of_the_source_may_negate() -> None:

@@ -65,3 +65,24 @@ def test_a_date_in_another_order_is_carried(written: str) -> None:
 def test_a_date_that_is_there_is_left_to_the_network() -> None:
     text, read, repairs = translate_wrongly("they came March 3 to go.", "March 3", "3. März")
     assert text == "they came 3. März to go." and len(read) == 1 and repairs == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("they came on Wednesday with dogs.", "they came am Mittwoch with dogs."),
+        ("they came from Wednesday to Friday.", "they came from Mittwoch to Freitag."),
+        ("they came Wednesday night with dogs.", "they came Mittwoch night with dogs."),
+    ],
+)
+def test_a_day_of_the_week_that_is_lost_is_carried(line: str, expected: str) -> None:
+    translator = ScriptedTranslator(lambda text: text.replace("Wednesday", "weeks").replace("Friday", "Freitag"))
+    translation = repair_line(translator, line)
+    assert translation.text == expected and "Wednesday" not in translator.given[1]
+    assert Repair("dates", "protected date") in translation.repairs
+
+
+@pytest.mark.parametrize("written", ["Mittwochabend", "Mi.", "MITTWOCH"])
+def test_a_day_of_the_week_in_another_form_is_left_to_the_network(written: str) -> None:
+    text, read, _ = translate_wrongly("they came on Wednesday with dogs.", "Wednesday", written)
+    assert len(read) == 1 and written in text
