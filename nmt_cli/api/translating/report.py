@@ -160,7 +160,8 @@ class TranslationReport:
         from nmt_cli.api.advice import hardly_translates  # which `nmt --help` does not need
 
         if self.bleu is not None and hardly_translates(self.bleu, self.gain) and self.origins["network"]:
-            beyond = "" if self.gain is None else f", and a chrF of {self.gain:.1f} more than random sentences have,"
+            where = "above" if (self.gain or 0) >= 0 else "below"
+            beyond = "" if self.gain is None else f", chrF {abs(self.gain):.1f} {where} that of random sentences,"
             yield Remark(f"this model can hardly translate: BLEU {self.bleu:.1f}{beyond} on its development set")
         yield from filter(None, [self.describe_spans()])
         yield from self.describe_faults()

@@ -160,7 +160,7 @@ def test_a_memory_that_has_no_text_is_reported(origin: str, is_warning: bool) ->
             4.9,
             3.0,
             [
-                "this model can hardly translate: BLEU 4.9, and a chrF of 3.0 more than random sentences have, on its "
+                "this model can hardly translate: BLEU 4.9, chrF 3.0 above that of random sentences, on its "
                 "development set"
             ],
         ),
