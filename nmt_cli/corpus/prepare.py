@@ -192,12 +192,11 @@ def check_corpus(
     language_notes: list[str] = []
     languages = choose_languages(inputs, config, pairs, language_notes)
     unify_apostrophes(pairs, languages, config)
-    findings = check_pairs(pairs, config, report_progress, circumstances.report, sources.checks)
-    misread = tuple(find_misread_files(pairs, languages, findings, config))
+    findings = check_pairs(pairs, config, report_progress, sources.checks)
+    findings = (*find_misread_files(pairs, languages, findings, config), *findings)
     if config.strict:
-        write_report(circumstances.report, misread, None)
-        refuse_findings(misread)
-    findings += misread
+        write_report(circumstances.report, findings, None)
+        refuse_findings(findings)
     label_registers(pairs, config, languages[1])
     # 3. Split the pairs, so that no sentence appears in two splits.
     division = split_pairs(pairs, config, report_progress)
@@ -280,19 +279,11 @@ def check_pairs(
     pairs: Pairs,
     config: PrepareOptions,
     report_progress: PrepareProgress,
-    report: Path | None,
     only_checks: frozenset[str] | None,
 ) -> tuple[Finding, ...]:
-    """Runs all checks, or those with these names, near-duplicates of dev and test pairs last; returns their findings.
-
-    With `strict`, raises DataError for any, which are then in the `report`.
-    """
+    """Returns the findings of all checks, or of those with these names; near-duplicates of held-out pairs are last."""
     findings = run_checks(pairs, config, lambda done: report_progress("checking", done, len(CHECKS)), only_checks)
-    findings += drop_near_held_out(pairs, config)
-    if config.strict:
-        write_report(report, findings, None)
-        refuse_findings(findings)
-    return findings
+    return findings + drop_near_held_out(pairs, config)
 
 
 def group_inputs_by_role(

@@ -72,7 +72,8 @@ def name_by_text(pairs: Pairs, sides: list[str], notes: list[str]) -> list[str]:
     by_text = {side: recognise_language(pairs, pairs.get_texts(side)) for side in unnamed}
     read = [by_text.get(cast(Side, side)) or side for side in sides]
     if read != sides and not is_same_language(*read):
-        notes.append(f"the languages are {read[0]} -> {read[1]} by the text; to name others: {NAMED_BY}")
+        text = "the text" if len(unnamed) > 1 else f"the text of the {unnamed[0]}"
+        notes.append(f"the languages are {read[0]} -> {read[1]} by {text}; to name others: {NAMED_BY}")
         return read
     if len(unnamed) == len(sides):
         notes.append(f"the languages are unknown; to name them: {NAMED_BY}")
