@@ -204,7 +204,7 @@ def measure_source_words(pieces: Sequence[str], received: FloatArray) -> list[So
 
 
 FEWEST_WORDS = 3  # which tell a language surely
-FEWEST_LETTERS = 5  # which tell a script
+ENOUGH_LETTERS = 5  # which tell a script
 SURE = 15.0  # natural logarithm of how much likelier the words are in the target language
 SMOOTHING = 0.5  # added to the count of each word
 WORDS_PER_UNKNOWN = 3  # at most so many words of a text for each that training never had, in another language
@@ -237,7 +237,7 @@ def has_other_letters(source: str, context: CheckContext) -> bool:
         return False
     letters = [character for character in unicodedata.normalize("NFKC", source) if character.isalpha()]
     others = sum(letter not in profile.source.characters for letter in letters)
-    return len(letters) >= FEWEST_LETTERS and 2 * others > len(letters)
+    return len(letters) >= ENOUGH_LETTERS and 2 * others > len(letters)
 
 
 def count_on_both_sides(source: str, context: CheckContext) -> list[tuple[int, int]]:
