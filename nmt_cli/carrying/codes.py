@@ -18,6 +18,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from nmt_cli.carrying.spans import NUMERIC, PROGRAM_TOKENS, Context, Pair, Span, SpanKind, WordTest
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, INVISIBLE, PAUSES
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import has_letters
@@ -84,7 +85,7 @@ FILE_TYPES = frozenset(
     " ogg pdf php png ppt pptx ps py rar rb rpm rs rss rtf scss sh sql srt svg tar tex tgz tiff tmp tmx toml ts"
     " tsv tsx ttf txt vcf vtt wav webm webp woff xhtml xlf xls xlsx xml xz yaml yml zip".split()
 )
-FILE_ENDING = rf"\.(?:{'|'.join(sorted(FILE_TYPES, key=len, reverse=True))})(?!\w)"
+FILE_ENDING = rf"(?:\.(?:{'|'.join(sorted(FILE_TYPES, key=len, reverse=True))})(?!\w))+"
 RIGHT = rf"(?i:{FILE_ENDING})|[:@=/_.]?[A-Za-z_][\w/:]*+(?i:{FILE_ENDING})?(?!['’-]\w)|[:/.@_]\d+"
 
 
@@ -225,8 +226,10 @@ SHORTEST_WORD = 4  # letters; a shorter part of a path may be a unit
 class CodeFinder:
     """Finds what is written unlike the words of the training text."""
 
-    def __init__(self, source: TextProfile) -> None:
+    def __init__(self, source: TextProfile, language: str = "") -> None:
+        rules = find_rules(language)
         self.source = source
+        self.grammar = "|".join(filter(None, (rules.determiners, rules.subjects, rules.noun_signs)))
 
     def find_lone_code(self, text: str) -> Span | None:
         """Returns the only word of a text if it is a few capitals, and no word that training had in small letters; or a
@@ -282,7 +285,10 @@ class CodeFinder:
     def find_variables(self, text: str) -> Iterator[tuple[int, int]]:
         """Yields words in brackets beside others: `[name]`, but not `[not]`, which a writer has added."""
         for match in re.finditer(VARIABLE, text) if "[" in text else ():
-            is_common = self.source.count_word(match["name"]) >= FUNCTION_SHARE * self.source.texts
+            is_common = (
+                self.source.count_word(match["name"]) >= FUNCTION_SHARE * self.source.texts
+                or re.fullmatch(self.grammar, match["name"]) is not None
+            )
             before, after = text[: match.start()].rstrip(), text[match.end() :]
             if not is_common and (has_letters(after) or before[-1:] not in END_MARKS):
                 yield match.span()

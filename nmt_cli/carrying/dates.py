@@ -482,7 +482,7 @@ def find_short_days(text: str, language: str, is_word: WordTest | None = None) -
     }
     rules = find_rules(language)
     before_time = re.compile(f"{HOURS}|,?\\s+(?:{rules.clock})" if rules.clock else HOURS)
-    opening = rf"\s(?:{rules.opening})\b" if rules.opening else "(?!)"
+    opening = rf"(?i:\s(?:{rules.opening})\b)" if rules.opening else "(?!)"
     of_shop = re.compile(rf"{ANY_HOURS}(?:$|[,;.)|/]|{opening})|{opening}")
     sure = {
         match
@@ -500,9 +500,9 @@ def find_short_days(text: str, language: str, is_word: WordTest | None = None) -
             yield int((match.lastgroup or "")[1:]), match
 
 
-def find_week(text: str, language: str, is_word: WordTest | None) -> Iterator[re.Match[str]]:
+def find_week(text: str, language: str, is_word: WordTest | None = None) -> Iterator[re.Match[str]]:
     """Yields the days of a text that is the head of a calendar, `Su Mo Tu We Th Fr Sa`, or of a column: `Thu`."""
-    words = list(re.finditer(r"\S+", text)) if len(text) <= LONGEST_WEEK else []
+    words = list(re.finditer(r"[^\s|]+", text)) if len(text) <= LONGEST_WEEK else []
     is_head = len(words) >= FEWEST_IN_WEEK or (len(words) == 1 and is_word is not None and not is_word(words[0][0]))
     pattern = compile_short_days(language, SHORTEST) if is_head else None
     days = [pattern.fullmatch(text, *word.span()) for word in words] if pattern is not None else []

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from nmt_cli.carrying.codes import join_tokens, take_wraps_out
 from nmt_cli.carrying.dates import DATES, FULL_WEEKDAYS, WEEKDAYS
 from nmt_cli.carrying.glossary import TERMS
-from nmt_cli.carrying.names import NAMES
+from nmt_cli.carrying.names import FOREIGN_WORDS, NAMES
 from nmt_cli.carrying.number_values import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
 from nmt_cli.carrying.numbers import (
     AMOUNTS,
@@ -52,7 +52,6 @@ from nmt_cli.carrying.syntax import (
     CONTROL_CODES,
     ELEMENTS,
     EMOJI,
-    FOREIGN_WORDS,
     PROGRAM_PLACEHOLDERS,
     REFERENCES,
     TAGS,

@@ -138,7 +138,7 @@ class NameFinder:
         self.source, self.target, self.languages = source, target, languages
         self.slips, self.spell, self.cover_forms = slips, spell, cover_forms
         self.naming = find_rules(languages[0]).naming
-        self.codes = CodeFinder(source)
+        self.codes = CodeFinder(source, languages[0])
         self.is_ordinary = remember_by_word(WORDS_REMEMBERED)(self.judge_part)
         self.nameless = KnownWords(WORDS_REMEMBERED)  # parts of texts between blanks that are no name alone
 
@@ -308,3 +308,13 @@ def include_initials(name: Span, text: str, start: int) -> Span:
     if not initials or initials[0] == "I. ":
         return name
     return name._replace(start=name.start - len(initials[0]), text=initials[0] + name.text)
+
+
+def find_foreign(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields the words without a single letter that the model knows."""
+    if context.find_foreign_words is not None and not text.isascii():
+        for start, end in context.find_foreign_words(text):
+            yield kind.make_span(start, text[start:end])
+
+
+FOREIGN_WORDS = Kind(SpanKind.FOREIGN, search=find_foreign)

@@ -519,7 +519,9 @@ def find_hour_parts(kind: Kind, text: str, context: Context) -> Iterator[Span]:
         if hour and part:
             part = part[0].upper() + part[1:] if text[0].isupper() and not match.start() else part
             written = f"{part} {spell_cardinal(hour, context.languages[1])}"
-            yield Span(*match.span(), written.upper() if match[0].isupper() else written, kind.name)
+            written = written.upper() if match[0].isupper() else written
+            clock_word = find_rules(context.languages[1]).clock_word  # halb zehn, which is no time with "Uhr"
+            yield kind.make_span(match.start(), written)._replace(end=match.end(), covers=clock_word)
 
 
 HOUR_PARTS = Kind(SpanKind.FULL_TIME, cues=r"[^\W\d_]{4}\s[^\W\d_]{2}", search=find_hour_parts)

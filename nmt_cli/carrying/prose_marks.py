@@ -29,6 +29,7 @@ from nmt_cli.carrying.spans import (
     Span,
     SpanKind,
 )
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import (
     ANY_CLOSING,
     DOUBLE_QUOTES,
@@ -50,7 +51,15 @@ class BracketKind(LostKind, DoubtfulKind):
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
         """Returns the brackets that are missing, and those that were added without a partner: others are style."""
-        before, after = (count_marks(text, PLAIN_BRACKETS) for text in (attempt.read, attempt.target))
+        target = attempt.target.lower()
+
+        def drop_other_name(match: re.Match[str]) -> str:
+            """Returns what is between brackets without them, if the translation has it, and not the name before it."""
+            before, inside = match[1].lower(), match[2].lower()
+            return match[0] if before in target or inside not in target else f"{before} {inside}"
+
+        read = re.sub(r"(\w+) \(([^\W\d_][^()]+)\)", drop_other_name, attempt.read)
+        before, after = (count_marks(text, PLAIN_BRACKETS) for text in (read, attempt.target))
         missing, added = before - after, after - before
         unpaired = {mark for pair in PARTNERS.items() if added[pair[0]] != added[pair[1]] for mark in pair}
         parts = (list(missing), [mark for mark in added if mark in unpaired])
@@ -80,8 +89,12 @@ class SlashKind(LostKind):
     """Slashes between two words: `and/or`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
-        written = count_marks(attempt.target, PLAIN_SLASHES)["/"]
-        return Difference(["/"] if len(self.pattern.findall(attempt.read)) > written else [])
+        """Returns a slash that is missing, unless a link stands for it: `im- und exportieren` for `import/export`."""
+        written, read = count_marks(attempt.target, PLAIN_SLASHES)["/"], len(self.pattern.findall(attempt.read))
+        links = [rf"\b(?:{find_rules(code).list_links or '(?!)'})\b|," for code in context.languages]
+        texts = zip(links, (attempt.read, attempt.target), strict=True)
+        before, after = (len(re.findall(link, text)) for link, text in texts)
+        return Difference(["/"] if read > written + max(0, after - before) else [])
 
     def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:
         taken_out = [span for span in attempt.spans if span.kind is self.name]

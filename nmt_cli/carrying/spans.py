@@ -94,6 +94,7 @@ class Span(NamedTuple):
     is_extracted: bool = False  # taken out of what the network reads; else a placeholder stands for it
     pair: Pair | None = None
     replaces: frozenset[str] = frozenset()  # words of the translation, if they precede its placeholder
+    covers: str = ""  # a word of the translation, if it follows its placeholder
 
     @property
     def is_number(self) -> bool:

@@ -49,6 +49,7 @@ TAG_ATTRIBUTES = (
     rf"(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?"
 )
 VALUE = rf"=(?:\"[^\"{NOT_IN_SPANS}]{{0,200}}\"|[^\s<>\"'/=]{{1,200}})"  # behind the name of a tag: <size=12>
+WEB = r"(?i:https?://|www\.)"
 LINK_TARGET = (
     rf"\((?!\s)[^()\s]{{1,300}}(?:\([^()\s]{{0,100}}\)[^()\s]{{0,300}})?(?:\s\"[^\"{NOT_IN_SPANS}]{{0,100}}\")?\)"
 )
@@ -66,6 +67,8 @@ def parse_tag(markup: str) -> Pair | None:
 
     Cached, since nested tags ask repeatedly.
     """
+    if markup[0] == '"':
+        return Pair('"', closes=len(markup) > 1)
     if markup[-1] in "[`" or markup[0] in "] ":
         return Pair("[" if "]" in markup or "[" in markup else "`", closes=markup[0] in "] ")
     match = re.match(TAG_PATTERN, markup)
@@ -89,9 +92,11 @@ TAGS = Kind(
         # References of reStructuredText: `here <https://example.org>`_, :ref:`here <name>`
         rf"(?<![\w`])(?::[a-z][a-z:+-]{{0,30}}:)?`(?=[^`<>{NOT_IN_SPANS}]{{1,300}}\s<[^`<>\s]{{1,300}}>`)"
         r"|\s<[^`<>\s]{1,300}>`_{0,2}",
+        # Links of Textile: "here":https://example.org
+        rf"(?<![\w\"])\"(?=[^\s\"][^\"{NOT_IN_SPANS}]{{0,300}}\":{WEB})|(?<=[^\s\"])\":{WEB}[^\s\"<>]*[\w/#=&-]",
     ),
     signs="<",
-    cues=r"[\[{]/[A-Za-z]|\]\(",
+    cues=rf"[\[{{]/[A-Za-z]|\]\(|\":{WEB}",
     finish=lambda tag: tag._replace(pair=parse_tag(tag.text)),
 )
 
@@ -304,12 +309,13 @@ CODES = Kind(
         # LaTeX: commands without a text, with the tie before them that is a blank; signs that it reads as its own.
         rf"\\{WITHOUT_TEXT}\*?(?:{COMMAND_OPTIONS}|{COMMAND_ARGUMENT}){{1,4}}|(?<!\S)\\[&%#$](?!\S)"
         r"|\\(?:no(?:indent|pagebreak)|new(?:page|line)|tableofcontents|today|tiny|ragged(?:right|left))(?![A-Za-z])",
-        # Games: [item=iron-plate]; reStructuredText: [#note]_, |name|_
-        r"\[[a-z][\w-]{1,30}=[^\[\]\s]{1,80}\]|\[#[\w-]{0,40}\]_|(?<![\w|])\|\w[\w -]{0,60}\|_{1,2}",
+        # Games: [item=iron-plate]; reStructuredText: [#note]_, [Smith20]_, |name|_, `the title of a section`_
+        r"\[[a-z][\w-]{1,30}=[^\[\]\s]{1,80}\]|\[[#\w*][\w-]{0,40}\]_(?!\w)|(?<![\w|])\|\w[\w -]{0,60}\|_{1,2}"
+        rf"|(?<![\w`:])`(?=\S)[^`<>{NOT_IN_SPANS}]{{1,100}}`_{{1,2}}(?!\w)",
         # Forms: a word in capitals within brackets, where it is not all there is.
         r"(?:(?<!^)(?<!\[)|^(?=.*[a-z]))\[[A-Z][A-Z_]{1,40}(?:_\d{1,3})?\](?!\])",
     ),
-    signs=r"¼-¾⅐-⅞₀-₉:!\[<*|\\",
+    signs=r"¼-¾⅐-⅞₀-₉:!\[<*|\\`",
     cues=rf"{DATA}{{{SHORTEST_DATA}}}",
 )
 
@@ -516,16 +522,6 @@ def find_end(text: str, start: int, bar: str = "") -> int | None:
         if depth == 0 or (depth == 1 and match[0] == bar):
             return match.start()
     return None
-
-
-def find_foreign(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields the words without a single letter that the model knows."""
-    if context.find_foreign_words is not None and not text.isascii():
-        for start, end in context.find_foreign_words(text):
-            yield kind.make_span(start, text[start:end])
-
-
-FOREIGN_WORDS = Kind(SpanKind.FOREIGN, search=find_foreign)
 
 
 # Program placeholders of every language that gettext knows; documents compare a translation with its source by them.

@@ -68,6 +68,7 @@ class LanguageRules(NamedTuple):
     negations: str  # pattern of words that negate; compared where `half_negations` are known, too
     idle_negations: str  # verbose pattern of phrases with such a word that negate nothing: not only, nicht wahr?
     half_negations: str  # verbose pattern of words that another language may say with a negation: hardly, unable
+    variants: dict[str, str]  # by pattern of what other spellings of the language have, what most words have for it
     compound_links: str  # pattern of what stands between the parts of a compound that is one word: Arbeit-s-zeit
     prefixes: frozenset[str]  # of two letters, with which such words begin
     endings: str  # pattern of the endings in which the forms of a word differ

@@ -20,7 +20,7 @@ from nmt_cli.rewriting.characters import Characters, LetterCase
 from nmt_cli.rewriting.marks import FinalMarks, Quotes, Reports
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.rewriting.slips import ReadAs, Slips
-from nmt_cli.rewriting.spelling import Abbreviations, Entities, GenderForms
+from nmt_cli.rewriting.spelling import Abbreviations, Entities, GenderForms, SpellingVariants
 from nmt_cli.text.aligned import AlignedText
 
 REWRITES: tuple[type[Rewrite], ...] = (
@@ -32,6 +32,7 @@ REWRITES: tuple[type[Rewrite], ...] = (
     Case,
     LetterCase,
     Abbreviations,
+    SpellingVariants,
     Slips,
     Continued,
     Reports,

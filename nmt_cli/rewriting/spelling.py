@@ -1,7 +1,8 @@
-"""Rewrites of spelling: abbreviations, character references, and words that name several genders.
+"""Rewrites of spelling: abbreviations, variants, character references, and words that name several genders.
 
     approx. 10          about 10: a network takes the full stop of an abbreviation that it does not know for the end of
                         the sentence, and leaves out the rest
+    colour              color, if training hardly ever had the one and often the other
     caf&eacute;         café, and the translation has the references of its source; all others are protected spans
     Tom &amp; Mary      Tom & Mary, which a network reads as "and"; behind a placeholder it would lose Mary
     Lehrer*innen        Lehrerinnen: a network reads the mark, which older text lacks, as the end of the word
@@ -22,6 +23,7 @@ from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import FULL_STOPS, QUOTES
 from nmt_cli.text.profile import TextProfile
+from nmt_cli.text.words import WORDS_REMEMBERED, remember_by_word
 
 
 class Abbreviations(Rewrite):
@@ -69,6 +71,38 @@ def is_usual(words: str, short: str, profile: TextProfile) -> bool:
     """Whether training had the words of a phrase, and more often than a part of its abbreviation."""
     rarest = min(map(profile.count_word, words.split()))
     return rarest > min(profile.count_word(part) for part in join_form(short).split(".")[:-1])
+
+
+TEXTS_PER_VARIANT = 20_000  # texts, in which a word whose other spelling is usual occurs at most once
+
+
+class SpellingVariants(Rewrite):
+    """Reads words that training hardly ever had in the spelling that it often had: `colour` as `color`."""
+
+    def __init__(self, profile: TextProfile, variants: Mapping[str, str]) -> None:
+        self.profile, self.variants = profile, variants
+        self.find_usual = remember_by_word(WORDS_REMEMBERED)(self.search_usual)
+
+    @classmethod
+    def from_model(cls, model: ModelText) -> Self | None:
+        variants = find_rules(model.languages[0]).variants
+        return cls(model.source, variants) if variants else None
+
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, None] | None:
+        words = ((match, self.find_usual(match[0])) for match in re.finditer(r"[^\W\d_]{4,}", text.text))
+        edits = [Edit(*match.span(), usual) for match, usual in words if usual]
+        return (text.replace(edits), None) if edits else None
+
+    def search_usual(self, word: str) -> str:
+        """Returns the usual spelling of a word, with its capital; empty if it has none other."""
+        small = word.lower()
+        if self.profile.count_word(small) * TEXTS_PER_VARIANT > self.profile.texts:
+            return ""
+        for pattern, other in self.variants.items():
+            usual = re.sub(pattern, other, small)
+            if usual != small and self.profile.count_word(usual) * TEXTS_PER_VARIANT > self.profile.texts:
+                return usual if word[0].islower() else usual.capitalize()
+        return ""
 
 
 # Between words: Tom &amp; Mary, Tom \& Mary; Tom &Mary left. Between capitals, as addresses hardly have: AT&amp;T.

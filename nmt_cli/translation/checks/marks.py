@@ -125,8 +125,9 @@ def check_final_mark(source: str, target: str, context: CheckContext) -> FailedC
 
 def ends_with_abbreviation(text: str, language: str) -> bool:
     """Whether the full stop that ends a text, a letter before it, belongs to an abbreviation."""
-    end = find_mark_end(text)
-    return text[: end - 1][-1:].isalpha() and is_abbreviation(text, end, "", find_rules(language), is_cased=False)
+    end, rules = find_mark_end(text), find_rules(language)
+    following = "0" if len(text.split()) <= ITEM_WORDS else ""  # a label may have its number behind: Value max.
+    return text[: end - 1][-1:].isalpha() and is_abbreviation(text, end, following, rules, is_cased=False)
 
 
 def keeps_final_mark(context: CheckContext, mark: str) -> bool:
@@ -186,13 +187,15 @@ def check_sentences(source: str, target: str, context: CheckContext) -> FailedCh
 
 def check_items(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for the commas of a list of short items; the one before its last word, such as "and", is style."""
-    commas, target_commas = count_list_commas(source, context.source_language), len(re.findall(COMMA, target))
+    commas, target_commas = count_list_commas(source, context.source_language), len(re.findall(rf"{COMMA}|/", target))
     return FailedCheck("sentences", "an item of a list may be missing") if target and target_commas < commas else None
 
 
 def count_list_commas(text: str, language: str) -> int:
     """Counts the commas of a text with three items in a row, the first and last of which may be longer; else 0."""
     parts = re.split(COMMA, text)
+    if len(parts) > ITEM_WORDS and len(parts[1].split()) > 1 + max(len(part.split()) for part in parts[2:-1]):
+        parts = parts[1:]  # behind an introduction: Today, we have milk, tea, and bread
     if len(parts) <= ITEM_WORDS:
         return 0
     link = re.compile(rf"(?:{find_rules(language).list_links})\b")

@@ -177,6 +177,8 @@ def read_word(token: str) -> str:
 # compared, not counts: a text that surely negates is a translation of one that at least may (`half_negations`).
 
 
+CLAUSE_END = rf"[{re.escape(END_MARKS + COLONS)};]\s|\s[{re.escape(DASHES + HYPHENS)}]\s"
+FREE_LENGTH = 1.3  # times the usual length, from which a translation says more than its source
 TEXTS_REMEMBERED = 1_024  # pairs
 LONGEST_TEXTS = 500  # characters of a pair that is remembered
 
@@ -221,22 +223,32 @@ def check_negation(source: str, target: str, context: CheckContext) -> FailedChe
     source, target = (cover_placed(text, context) for text in (source, target))
     if here is None or there is None or not target:
         return None
+    if any(here.are_in(part) and not there.may_be_in(other) for part, other in pair_clauses(source, target)):
+        return FailedCheck("negation", "a negation of the source is missing")
     if here.are_in(source):
-        return None if there.may_be_in(target) else FailedCheck("negation", "a negation of the source is missing")
+        return None
     profile = context.profile.source if context.profile is not None else None
     has_new_word = profile is not None and 0 in profile.count_words(source)  # a mistyped one may negate
-    is_added = there.are_in(target) and not (here.may_be_in(source) or has_new_word)
+    ratio = context.find_ratio(len(source))  # of a long text, the negation may be in what was added
+    is_free = ratio is not None and len(target) > FREE_LENGTH * ratio.mean * len(source)
+    is_added = there.are_in(target) and not (here.may_be_in(source) or has_new_word or is_free)
     return FailedCheck("negation", "the source has no negation") if is_added else None
 
 
 @lru_cache(TEXTS_REMEMBERED)
 def may_differ(source: str, target: str, source_language: str, target_language: str) -> bool:
-    """Whether one side alone surely negates, or negates in a protected span; cached, for repair asks first."""
+    """Whether one side of a clause alone surely negates, maybe in a protected span; cached, for repair asks first."""
     here, there = map(read_negations, (source_language, target_language))
-    if here is None or there is None:
+    if here is None or there is None or not (here.sure.search(source) or there.sure.search(target)):
         return False
-    is_negated = here.sure.search(source) is not None
-    return is_negated is not (there.sure.search(target) is not None)
+    pairs = pair_clauses(source, target)
+    return any((here.sure.search(part) is None) is not (there.sure.search(other) is None) for part, other in pairs)
+
+
+def pair_clauses(source: str, target: str) -> list[tuple[str, str]]:
+    """Returns the clauses of both texts between colons, semicolons, dashes and final marks; else the whole texts."""
+    clauses, others = (re.split(CLAUSE_END, text.strip()) for text in (source, target))
+    return [(source, target)] if len(clauses) != len(others) else list(zip(clauses, others, strict=True))
 
 
 def cover_placed(text: str, context: CheckContext) -> str:

@@ -16,6 +16,7 @@ from nmt_cli.carrying.spans import Attempt, Context
 from nmt_cli.carrying.syntax import remove_tags
 from nmt_cli.languages.identifier import find_other_language
 from nmt_cli.languages.rules import find_rules
+from nmt_cli.text.characters import DOUBLE_QUOTES
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.symbols import SENTENCE_END
 from nmt_cli.text.words import EDGES, has_letters, list_words
@@ -306,8 +307,11 @@ def find_repeat(source: str, target: str, context: CheckContext) -> FailedCheck 
 
 
 def may_be_doubled(phrase: str, text: str, context: CheckContext) -> bool:
-    """Whether a language doubles a word, or a frequent one ends a clause and begins the next: `die, die`."""
-    if phrase in find_rules(context.target_language).doubled:
+    """Whether a language doubles a word, or a frequent one ends a clause and begins the next: `die, die`; or any one
+    ends an item and begins a longer one: `Font, Font Effects`.
+    """
+    item = rf"(?i)(?<!\w){re.escape(phrase)}[,{DOUBLE_QUOTES}]+\s+[{DOUBLE_QUOTES}]?{re.escape(phrase)}\s\w"
+    if phrase in find_rules(context.target_language).doubled or re.search(item, text):
         return True
     is_parted = re.search(rf"(?i)(?<!\w){re.escape(phrase)},\s+{re.escape(phrase)}(?!\w)", text) is not None
     profile = context.profile.target if context.profile is not None else None

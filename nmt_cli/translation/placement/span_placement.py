@@ -253,10 +253,13 @@ def decide_blank(previous: Unit | None, blank: bool, placeholder: str, source: s
 
 
 def drop_replaced(units: Sequence[Unit], masked: MaskedText) -> list[Unit]:
-    """Returns the units without those that a span behind them replaces: a preposition before a date with its own."""
+    """Returns the units without those that a span beside them replaces: a preposition before a date with its own."""
     kept: list[Unit] = []
     for unit in units:
         replaced = masked.masked[unit.masked_span].replaces if unit.masked_span is not None else frozenset[str]()
+        before = kept[-1].masked_span if kept else None
+        if before is not None and unit.text.lower() == masked.masked[before].covers.lower() != "":
+            continue
         while kept and kept[-1].text.lower() in replaced:
             unit = unit._replace(blank_before=kept.pop().blank_before)
         kept.append(unit)

@@ -185,7 +185,8 @@ def attend_to_words(translation: Translation, words: int) -> FloatArray | None:
 
 # Attention hardly shows which words stand for those between two marks (tags, emphasis, brackets).
 
-CLEAR = 0.5  # share of a token's attention to some words from which it surely stands for one of them
+CLEAR = 0.6  # share of a token's attention to some words from which it surely stands for one of them
+HARDLY_CLEAR = 0.25  # share below which it hardly does
 EVIDENCE = 1.0  # nats by which a token is less likely without the words that it translates
 NO_EVIDENCE = 0.3  # nats
 TEXTS_PER_MARKED_WORD = 100  # a word between marks that occurs in more training texts than one of so many may be lost
@@ -193,7 +194,7 @@ LEAST_ATTENTION = 1e-6  # attention that each allowed position has at least
 
 
 class DoubtfulPair(NamedTuple):
-    """Words between two marks to which no token of a translation clearly attends."""
+    """Words between two marks for which it is unclear which tokens of a translation stand."""
 
     words: str
     rest: str  # the text without them
@@ -265,7 +266,7 @@ def remove_blanks(text: str) -> str:
 
 
 def list_unclear(marked: MarkedPiece) -> Iterator[DoubtfulPair]:
-    """Yields the pairs of marks to whose words no token clearly attends, before any is asked for.
+    """Yields the pairs of marks for whose words it is unclear which token stands first, before any is asked for.
 
     Of an empty translation, which is a fault by itself, nothing is asked.
     """
@@ -280,8 +281,14 @@ def list_unclear(marked: MarkedPiece) -> Iterator[DoubtfulPair]:
         before, last = len(text[: start + 1].split()) - 1, len(text[:end].split())
         positions = np.flatnonzero((before <= numbers) & (numbers < last))
         rest = normalise(text[:start].rstrip() + text[end:]) if len(positions) else ""
-        if has_letters(rest) and attention[:, positions].sum(axis=1).max(initial=0) < CLEAR:
+        if has_letters(rest) and not begins_clearly(attention[:, positions].sum(axis=1)):
             yield DoubtfulPair(text[start:end], rest, positions.tolist())
+
+
+def begins_clearly(shares: FloatArray) -> bool:
+    """Whether a token clearly attends to some words, and the one before it hardly, given their shares of attention."""
+    first = int(np.argmax(shares >= CLEAR - HARDLY_CLEAR / 2)) if len(shares) else 0
+    return bool(shares[first : first + 1].max(initial=0) >= CLEAR and (not first or shares[first - 1] < HARDLY_CLEAR))
 
 
 def find_whole_words(text: str, start: int, end: int) -> TextRange | None:
@@ -315,10 +322,16 @@ def attend_to_pair(hypothesis: Hypothesis, pair: DoubtfulPair) -> Hypothesis:
     attention: FloatArray = hypothesis.attention.copy()
     is_inside = np.isin(np.arange(attention.shape[1]), pair.positions)
     drops, attends = np.full(max(words) + 1, -np.inf), np.zeros(max(words) + 1, dtype=bool)
+    shares = np.zeros(max(words) + 1)
     np.maximum.at(drops, words, pair.drops[:end])
+    np.maximum.at(shares, words, attention[:end, is_inside].sum(axis=1))
     np.logical_or.at(attends, words, is_inside[attention[:end].argmax(axis=1)])
     is_right = drops.max(where=attends, initial=0) > EVIDENCE
-    stands = (attends & (drops > NO_EVIDENCE) if is_right else drops >= max(EVIDENCE, drops.max() / 2))[words]
+    needs = drops >= max(EVIDENCE, drops.max() / 2)
+    stands = attends & (drops > NO_EVIDENCE) if is_right else needs
+    for word in range(len(stands) - 2, -1, -1):  # an article; words behind are unlikely after what was left out
+        stands[word] |= needs[word] and stands[word + 1] and shares[word] >= HARDLY_CLEAR
+    stands = stands[words]
     is_sure = (drops > EVIDENCE)[words]
     allowed = np.where(stands[:, None], is_inside | ~is_sure[:, None], ~is_inside)
     settled = np.where(allowed, attention[:end] + LEAST_ATTENTION, 0)

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from nmt_cli.carrying.dates import find_dates, find_short_days
+from nmt_cli.carrying.dates import find_dates, find_short_days, find_week
 from nmt_cli.carrying.spans import COVERS, Span, SpanKind, cover_spans, cut_spans, find_partners, list_overlapping
 from nmt_cli.carrying.syntax import is_block_tag
 from nmt_cli.languages.rules import find_rules
@@ -333,6 +333,8 @@ def find_references(line: DividedLine) -> Iterator[Frame]:
 def find_bars(line: DividedLine) -> Iterator[Frame]:
     """Bars between alternatives: `|`, `||||`, `|[2,*]`."""
     bars = [match for match in find_free_bars(line.text) if is_divider(match, line.text)]
+    if bars and any(find_week(line.text, line.language)):  # whose days show each other to be days
+        bars = []
     for start in [0, *(match.end() for match in bars)] if bars else []:
         if number := re.compile(ALTERNATIVE_RANGE).match(line.text, start):
             yield Frame(*number.span())

@@ -25,6 +25,7 @@ PAIRS = (
     ("![", '](house.png "House")'),
     ("`", " <https://example.org>`_"),
     (":ref:`", " <house-name>`"),
+    ('"', '":https://example.org/a_b'),
     (r"\textbf{", "}"),
     (r"\href{https://example.org}{", "}"),
     # Control codes that end where the next one begins.

@@ -70,6 +70,11 @@ def test_many_calls_take_no_longer_than_their_text() -> None:
     assert len(ENGLISH_FINDER.find_names("f(x) it " * 20_000)) == 20_000  # took minutes
 
 
+def test_a_word_of_grammar_in_brackets_is_no_variable() -> None:
+    finder = make_finder(ENGLISH, ("eng", "deu"))
+    assert list_names("I saw [their] house and [dog] it", finder) == ["[dog]"]
+
+
 def test_new_words_are_told_from_codes_and_rare_names() -> None:
     kinds = [name.kind for name in ENGLISH_FINDER.find_names("I saw Kazimierz and C++ or Oslo")]
     assert kinds == [SpanKind.NAME, SpanKind.CODE, SpanKind.RARE_NAME]

@@ -17,6 +17,7 @@ from nmt_cli.rewriting.spelling import (
     Abbreviations,
     Entities,
     GenderForms,
+    SpellingVariants,
     drop_gender_marks,
     find_gender_marks,
     is_usual,
@@ -55,6 +56,15 @@ def test_an_abbreviation_is_spelled_out(text: str, expected: str) -> None:
 )
 def test_the_end_of_a_sentence_a_name_and_other_words_stay(text: str) -> None:
     assert change(Abbreviations(FORMS), text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("Its colour", "Its color"), ("COLOUR", "Color"), ("the colours", None), ("four colors", None), ("our", None)],
+)
+def test_a_word_is_read_in_the_spelling_that_training_often_had(text: str, expected: str | None) -> None:
+    variants = SpellingVariants(make_profile("The color is here.", "Four for us."), find_rules("eng").variants)
+    assert (read(variants, text) if expected else change(variants, text)) == expected
 
 
 @pytest.mark.parametrize("text", ["Approx. ten", "Das ist z. B. Rex."])

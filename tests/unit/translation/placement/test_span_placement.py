@@ -23,6 +23,7 @@ from nmt_cli.translation.placement.span_placement import (
     RestoredText,
     assemble_text,
     choose_slots,
+    drop_replaced,
     find_placeholder_positions,
     is_apart,
     join_items,
@@ -308,6 +309,12 @@ def test_units_get_the_text_of_their_spans_and_lose_other_placeholders() -> None
     assert [named_unit.text for named_unit in named] == ["geh", "{x}", "."]
     assert [named_unit.masked_span for named_unit in named] == [None, 0, None]
     assert named[1].attention.tolist() == [0, 1, 0, 0]
+
+
+def test_a_span_covers_the_word_behind_it_that_its_text_needs_no_more() -> None:
+    masked = mask("at {x} now", [find_spans("at {x} now")[0]._replace(covers="Uhr")])
+    units = [slot("um", 0), slot("{x}", 1)._replace(masked_span=0), slot("Uhr", 1), slot("jetzt", 2)]
+    assert [unit.text for unit in drop_replaced(units, masked)] == ["um", "{x}", "jetzt"]
 
 
 @pytest.mark.parametrize(
