@@ -31,15 +31,20 @@ def export_model(
     `model` is a directory, or the name of an installed one; `assets` a folder with the files that a page needs.
     Raises OptionError for a model that the program cannot run (with the reason), NotFoundError, and OutputError.
     """
+    write_export(Path(model), Path(output), format, None if assets is None else Path(assets), force=force)
+    return Path(output)
+
+
+def write_export(model: Path, output: Path, format: ExportFormat, assets: Path | None, *, force: bool) -> None:
+    """Writes a model as `export_model` does; errors speak as the command line does."""
     from nmt_cli.files import stage_directory
     from nmt_cli.runtime.installed_models import find_model
     from nmt_cli.runtime.model_directory import ModelDirectory
 
-    trained = ModelDirectory.load(find_model(Path(model)))
-    write = choose_writer(format, None if assets is None else Path(assets))
-    with stage_directory(Path(output), replace=force) as staged:
+    trained = ModelDirectory.load(find_model(model))
+    write = choose_writer(format, assets)
+    with stage_directory(output, replace=force) as staged:
         write(trained, staged)
-    return Path(output)
 
 
 def describe_exported_tags(model: Path) -> str:

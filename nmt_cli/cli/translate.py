@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from nmt_cli.api.model_export import ExportFormat, describe_exported_tags, export_model
+from nmt_cli.api.model_export import ExportFormat, describe_exported_tags, write_export
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.serve_config import ServeOptions
@@ -277,7 +277,7 @@ def export_to(
     if output is None or len(models) > 1:
         hint = f"nmt translate --export {format} -o FOLDER --model {models[0]}"
         raise OptionError("--export takes one --model, and the directory to write as --output", hint=hint)
-    export_model(models[0], output, format, assets=assets, force=force)
+    write_export(models[0], output, format, assets, force=force)
     if format == "page":
         screen.say(f"{output}/: {models[0]} as a page; open {output}/index.html, from disk or from any web server")
     else:

@@ -38,7 +38,7 @@ EVENTS: dict[str, dict[str, object]] = {  # of each kind of translation that the
     "carried": {"carried": ("Kazimierz",)},
 }
 NUMBERED = re.compile(r"\b(\d+) (?!of |with )([a-z-]+(?: [a-z-]+)?)")  # a number and the two words after it
-NO_NOUNS = frozenset("is was has as this".split())
+NO_NOUNS = frozenset("is was has as this endless".split())
 
 
 def make_report(event: str, number: int) -> TranslationReport:
