@@ -277,7 +277,7 @@ def export_to(
     if output is None or len(models) > 1:
         hint = f"nmt translate --export {format} -o FOLDER --model {models[0]}"
         raise OptionError("--export takes one --model, and the directory to write as --output", hint=hint)
-    write_export(models[0], output, format, assets, force=force)
+    write_export(models[0], Path(output), format, assets, force=force)
     if format == "page":
         screen.say(f"{output}/: {models[0]} as a page; open {output}/index.html, from disk or from any web server")
     else:
