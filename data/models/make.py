@@ -234,7 +234,7 @@ def measure_minutes(model: Path) -> float:
 def score_model(model: Path, corpus: PreparedCorpus, sets: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
     """Returns the scores on each set, or on the test split if there is none, in the form of the card."""
     if not sets:
-        return {"test": describe_scores(nmt.evaluate(model=model, data=corpus.directory, metric=METRICS))}
+        return {"test": describe_scores(nmt.evaluate(model=model, data=corpus.directory, metric=list(METRICS)))}
     scores, reads_context = {}, bool(read_card(model).context)
     for name, path in sets.items():
         with tempfile.TemporaryDirectory() as scratch:

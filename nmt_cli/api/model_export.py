@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import PathLike
@@ -61,10 +61,8 @@ def describe_exported_tags(model: Path) -> str:
 def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelDirectory, Path], None]:
     """Returns the function that writes a format.
 
-    Raises OptionError for a format that nmt does not write, for assets of no page, and for a page without.
+    Raises OptionError for assets of no page, and for a page without.
     """
-    if format not in get_args(ExportFormat):
-        raise OptionError(f"nmt writes no {format}", hint=f"it writes {' and '.join(get_args(ExportFormat))}")
     from nmt_cli.runtime.browser.page_export import find_assets, write_page
     from nmt_cli.runtime.ctranslate2_export import write_ctranslate2  # numpy, which `nmt --help` does not need
 

@@ -17,9 +17,7 @@ from pathlib import Path
 from nmt_cli.carrying.spans import Kind, Span, SpanKind
 from nmt_cli.errors import DataError
 from nmt_cli.formats.inputs import CorpusFile, ReadOptions
-from nmt_cli.formats.opening import open_reader
 from nmt_cli.formats.sniffing import HEAD, recognise_format
-from nmt_cli.formats.table_columns import are_headings
 from nmt_cli.languages.codes import find_named_language
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.aligned import AlignedText
@@ -81,6 +79,8 @@ class Glossary:
         content = path.read_bytes()
         format = recognise_format(path, content[:HEAD])
         if format.name not in LINES:
+            from nmt_cli.formats.opening import open_reader  # most lines are translated without a glossary
+
             rows = [[row.source, row.target] for row in open_reader(CorpusFile(path), ReadOptions())]
             return cls.from_rows(rows, str(path))
         lines = list(decode_lines(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), str(path)))
@@ -252,6 +252,8 @@ def name_columns(cells: Sequence[str]) -> bool:
     """Whether a row names two columns, such as "English" and "German", rather than one thing in both languages."""
     codes = [find_named_language(cell) for cell in cells]
     is_term = len({cell.strip().casefold() for cell in cells}) < 2 or (codes[0] is not None and len(set(codes)) < 2)
+    from nmt_cli.formats.table_columns import are_headings
+
     return len(cells) == 2 and not is_term and are_headings(cells, ())
 
 

@@ -32,7 +32,7 @@ KEYWORD = inspect.Parameter.KEYWORD_ONLY
 COMMANDS = ("prepare", "train", "translate", "evaluate", "visualize")
 ANNOTATIONS: dict[str, str] = {}  # of the arguments of all functions of the interface
 TAKERS: dict[str, str] = {}  # of each argument, a function that takes it
-OPTION = re.compile(r"(?<![\w`-])--([a-z][a-z-]*)(?: ([^\s,;:?!()`]+?)(?=[.,;:?!()]*(?:\s|$)))?")
+OPTION = re.compile(r"(?<![\w`-])--([a-z][a-z-]*)(?: ([^\s()`]+?)(?=[.?)]*(?:[,;]?\s|$)))?")
 COMMAND = re.compile(r"`nmt (\w+)((?: [^`]*)?)`|\bnmt (prepare|train|translate|evaluate|visualize)((?: .*)?)$")
 IN_SHELL_ALONE = re.compile(r" -\w\b| --(?:serve|export|info)\b")
 NUMBER = re.compile(r"-?\d[\d.]*")

@@ -24,4 +24,4 @@ def test_an_interruption_names_the_command_that_goes_on(
     said = "".join(capsys.readouterr().err.split())
     command = f"nmt prepare 'a b.tsv=2' --seed 3 --data {data} --force --resume"
     assert ("".join(command.split()) in said) == is_kept
-    assert is_kept or said == "interrupted:nothingiskept"
+    assert is_kept or said == "interrupted:nothingwassaved"

@@ -43,7 +43,9 @@ def make_corpus(pairs: int = 6_441, languages: tuple[str, str] = ("de", "en")) -
         target_language="en",
         list_monolingual=list,
         load_encoded=lambda split: SimpleNamespace(source=[0] * pairs),
-        manifest=SimpleNamespace(truncation=None, source=SimpleNamespace(unit="sentence", is_text=True)),
+        manifest=SimpleNamespace(
+            truncation=None, direction="de -> en", source=SimpleNamespace(unit="sentence", is_text=True)
+        ),
     )
 
 

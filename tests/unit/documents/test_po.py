@@ -150,7 +150,7 @@ def test_an_empty_catalogue_and_one_of_a_header_stay() -> None:
 def failing(text: str) -> Translation:
     """The text in capitals, which fails two checks if there is a digit in it."""
     failed = (
-        (FailedCheck("numbers", "number 7 missing"), FailedCheck("final mark", "final mark\n. is !"))
+        (FailedCheck("numbers", "number 7 missing"), FailedCheck("final mark", "final .\nbecame !"))
         if "7" in text
         else ()
     )
