@@ -241,7 +241,7 @@ def score_model(model: Path, corpus: PreparedCorpus, sets: Mapping[str, Path]) -
             sides = [Path(scratch, side) for side in ("source", "reference")]
             for side, texts in zip(sides, zip(*read_set(path), strict=True), strict=True):
                 side.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
-            files = {"model": model, "source": sides[0], "reference": sides[1], "metric": METRICS}
+            files = {"model": model, "source": sides[0], "reference": sides[1], "metric": list(METRICS)}
             scores[name] = describe_scores(nmt.evaluate(**files))
             if name == IN_ORDER and reads_context:
                 scores[f"{name}, in context"] = describe_scores(nmt.evaluate(**files, context=1))
