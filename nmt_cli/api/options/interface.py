@@ -95,9 +95,10 @@ def bind(
     if unknown is not None:
         for name in nmt_cli.EXPORTS:  # so that all functions of the interface are known
             getattr(nmt_cli, name)
-        nearest = find_nearest(unknown, signature.parameters)
+        longer = next((name for name in signature.parameters if name.startswith(f"{unknown}_")), None)
+        nearest = longer or find_nearest(unknown, signature.parameters)
         hint = f"did you mean {nearest!r}?" if nearest else f"help({title}) lists its options"
-        hint = f"{TAKERS[unknown]} takes it" if unknown in TAKERS else hint
+        hint = f"{TAKERS[unknown]} takes it" if unknown in TAKERS and not longer else hint
         raise OptionError(f"{title}: there is no option {unknown!r}", hint=hint)
     try:
         return signature.bind(*arguments, **values)

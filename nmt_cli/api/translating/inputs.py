@@ -195,7 +195,13 @@ def check_files(files: Sequence[Path], model: Path, models: Sequence[Path]) -> l
             raise
         import shlex  # which only this hint needs
 
+        from nmt_cli.runtime.installed_models import list_models
+
         text = " ".join(map(str, files))
+        if text in list_models():
+            raise NotFoundError(
+                error.message, hint=f"a model is named by --model: nmt translate --model {text}"
+            ) from error
         quoted = shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
         names = name_models(text, model, models)
         command = shlex.join(["nmt", "translate", *(part for name in names for part in ("--model", name))])

@@ -190,6 +190,7 @@ def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
         (lambda: nmt.load("eng-deu", tag=3), "tag cannot be 3", "a list of strings"),
         (lambda: nmt.load("eng-deu", precision="int9"), "precision cannot be 'int9'", "float, int8"),
         (lambda: nmt.load(modle="eng-deu"), "nmt.load: there is no option 'modle'", "'model'"),
+        (lambda: nmt.load("eng-deu", beam=1), "nmt.load: there is no option 'beam'", "'beam_size'"),
         (lambda: nmt.load("eng-deuu"), "there is no model in eng-deuu/", 'model="eng-deu"'),
         (lambda: nmt.train(vocab_size=300), "nmt.train: there is no option 'vocab_size'", "nmt.prepare takes it"),
         (lambda: nmt.train(data=3), "data cannot be 3", "a string or a path"),

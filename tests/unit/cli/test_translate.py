@@ -130,6 +130,12 @@ def test_a_sentence_in_place_of_a_file_becomes_a_command_with_the_model(tmp_path
     )
 
 
+def test_a_model_in_place_of_a_file_is_answered_with_its_option() -> None:
+    result = CliRunner().invoke(app, ["translate", "eng-deu"])
+    assert result.exit_code == ExitCode.NO_INPUT
+    assert result.stderr.splitlines()[-1] == "hint: a model is named by --model: nmt translate --model eng-deu"
+
+
 @pytest.mark.parametrize(
     ("words", "model"),
     [
