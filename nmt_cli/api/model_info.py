@@ -13,7 +13,7 @@ from nmt_cli.api.options.options import PathLike
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
 
-PRECISIONS = ("int8", "float")
+PRECISIONS = ("float", "int8")
 
 
 class LanguageInfo(NamedTuple):

@@ -169,7 +169,7 @@ WrittenModelOption = Annotated[Path, declare_option("--model", "Directory of the
 ModelsOption = Annotated[list[Path] | None, make_models_option("several are compared")]
 ServedModelsOption = Annotated[list[Path] | None, make_models_option("several with --serve")]
 PRECISION_HELP = "Weights in 8 bits or as trained.  [default: int8 if it cost at most 0.2 BLEU after training]"
-Precision = Annotated[Literal["int8", "float"] | None, declare_option("--precision", PRECISION_HELP, "Files")]
+Precision = Annotated[Literal["float", "int8"] | None, declare_option("--precision", PRECISION_HELP, "Files")]
 RERANK_HELP = "Model of the other direction, which ranks the hypotheses by the probability of the source."
 Rerank = Annotated[Path | None, declare_option("--rerank", RERANK_HELP, "Decoding", metavar="MODEL", harmless=True)]
 AsJson = Annotated[bool, declare_option("--json", "Print one JSON object.", "Output", harmless=True)]
