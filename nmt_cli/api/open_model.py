@@ -127,6 +127,7 @@ def load_memory(
     other languages are left out. Pairs with a register answer only requests for it. Pairs without a tag of a language
     count only `with_untagged`. Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
     """
+    from nmt_cli.formats.exchange import drop_codes, spell_codes
     from nmt_cli.formats.inputs import parse_input, require_input
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
@@ -138,7 +139,11 @@ def load_memory(
         for pair in read_file(file, languages, profile):
             is_meant = with_untagged or any(tag.kind in OTHER_SIDE for tag in pair.tags)
             if is_meant and are_same_languages(replace_languages(languages, pair.tags), languages):
-                memory.add(pair.source, pair.target, find_tag_value(pair.tags, TagPurpose.REGISTER))
+                register = find_tag_value(pair.tags, TagPurpose.REGISTER)
+                # For a text without any codes, and for one that spells them.
+                sides = ((read(pair.source), read(pair.target)) for read in (drop_codes, spell_codes))
+                for source, target in dict.fromkeys(sides):
+                    memory.add(source, target, register)
     return memory
 
 
@@ -172,7 +177,8 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
 
     source, target = (None if code in UNNAMED else code for code in languages)
     tags = find_tag_column(file.path) if file.target is None else None
-    reader = open_reader(file, ReadOptions(source_language=source, target_language=target, tag_column=tags))
+    options = ReadOptions(source_language=source, target_language=target, tag_column=tags, keeps_codes=True)
+    reader = open_reader(file, options)
     try:
         rows = [row for row in reader if not row.is_unfinished]
         pairs = [TaggedPair(row.source, row.target, merge_tags(file.tags, row.tags)) for row in rows]

@@ -151,7 +151,9 @@ class ParagraphSegment:
             yield ""
         elif self.is_translated:
             lead = len(self.text) - len(self.text.lstrip())
-            yield MarkedText(self.text.strip(), (range(start - lead, end - lead) for start, end in self.enclosed))
+            enclosed = (range(start - lead, end - lead) for start, end in self.enclosed)
+            codes = {name: self.items[index].raw for index, name in self.code_names.items()}
+            yield MarkedText(self.text.strip(), enclosed, codes)
         for part in chain.from_iterable(item.template for item in self.items):
             yield from () if isinstance(part, str) else part.texts
 

@@ -16,7 +16,7 @@ import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple, NoReturn
 from xml.etree.ElementTree import Element
 
@@ -34,8 +34,9 @@ CHUNK = 1 << 16  # bytes
 XML_LANG = "xml:lang"
 # Inline elements of TMX, XLIFF and Qt that hold code or stand for it; all others enclose text of the sentence.
 CODES = frozenset("bpt ept ph it ut sub x bx ex sc ec cp byte".split())
-MARK = "\uffff"  # which XML cannot contain
-GLUED = re.compile(rf"([^\W_]|[{SPACED_FINAL_MARKS}{SPACED_PAUSES}])(?:{MARK})+(?=([^\W_]))")
+BEGIN, END = "\ufffe", "\uffff"  # of a code; which XML cannot contain
+CODE = rf"{BEGIN}[^{BEGIN}{END}]*{END}"
+GLUED = re.compile(rf"([^\W_]|[{SPACED_FINAL_MARKS}{SPACED_PAUSES}])(?:{CODE})+(?=([^\W_]))")
 UNSPACED, HANGUL = "\u2e80", ("\uac00", "\ud7a3")  # scripts without blanks begin there, but for Korean
 
 
@@ -92,22 +93,32 @@ def describe_mending(mending: XmlMending) -> list[str]:
     return notes
 
 
-def extract_text(element: Element) -> str:
-    """Returns the text of an element and its inline elements, except those that hold code.
+def extract_text(element: Element | None, *, keeps_codes: bool = False) -> str:
+    """Returns the text of an element and its inline elements, except those that hold code; none has no text.
 
-    A code that separated two words as displayed, such as a line break, becomes a blank.
+    With `keeps_codes`, each code is there, between BEGIN and END.
     """
-    marked = mark_codes(element)
-    return GLUED.sub(part_words, marked).replace(MARK, "") if MARK in marked else marked
+    text = "" if element is None else mark_codes(element)
+    return text if keeps_codes else drop_codes(text)
 
 
 def mark_codes(element: Element) -> str:
-    """Returns the text of an element with a MARK in place of each code."""
+    """Returns the text of an element with each code between BEGIN and END."""
     parts = [element.text or ""]
     for child in element:
-        parts.append(MARK if child.tag in CODES else mark_codes(child))
+        parts.append(f"{BEGIN}{''.join(child.itertext())}{END}" if child.tag in CODES else mark_codes(child))
         parts.append(child.tail or "")
     return "".join(parts)
+
+
+def drop_codes(text: str) -> str:
+    """Returns a text without its codes. One that separated two words as displayed, such as a break, becomes a blank."""
+    return re.sub(CODE, "", GLUED.sub(part_words, text)) if BEGIN in text else text
+
+
+def spell_codes(text: str) -> str:
+    """Returns a text with its codes as they are."""
+    return re.sub(f"[{BEGIN}{END}]", "", text)
 
 
 def part_words(match: re.Match[str]) -> str:
@@ -214,7 +225,8 @@ class TmxReader(XmlReader, VariantReader):
 
     def read_variants(self) -> Iterator[VariantUnit]:
         for line, unit, context, *_ in self.read_units():
-            yield VariantUnit(line, read_variants(unit), context.get("header", {}).get("srclang", ""))
+            variants = read_variants(unit, keeps_codes=self.options.keeps_codes)
+            yield VariantUnit(line, variants, context.get("header", {}).get("srclang", ""))
 
 
 @lru_cache(4096)
@@ -224,13 +236,12 @@ def find_variants(codes: tuple[str, ...], language: str, match: Callable[[str, s
     return sorted(indices, key=lambda index: (codes[index] != language, not is_same_language(codes[index], language)))
 
 
-def read_variants(unit: Element) -> Variants:
-    """Returns the language and text of each variant of a unit."""
+def read_variants(unit: Element, *, keeps_codes: bool = False) -> Variants:
+    """Returns the language and text of each variant of a unit; codes as in `extract_text`."""
     variants = []
     for variant in unit.iterfind("tuv"):
-        segment = variant.find("seg")
         code = variant.get(XML_LANG) or variant.get("lang") or ""
-        variants.append((code, "" if segment is None else extract_text(segment)))
+        variants.append((code, extract_text(variant.find("seg"), keeps_codes=keeps_codes)))
     return variants
 
 
@@ -259,7 +270,7 @@ class XliffReader(XmlReader):
             if all(languages) and not self.accept_languages(languages):
                 left_out[languages] += 1
                 continue
-            yield from read_segments(line, unit)
+            yield from read_segments(line, unit, partial(extract_text, keeps_codes=self.options.keeps_codes))
         if left_out and self.languages is None:
             self.refuse_languages(next(iter(left_out)))
         for languages, count in left_out.items():
@@ -295,32 +306,25 @@ def read_languages(context: Mapping[str, Mapping[str, str]]) -> Languages:
     return source, attributes.get("target-language", attributes.get("trgLang", ""))
 
 
-def read_segments(line: int, unit: Element) -> Iterator[Row]:
-    """Yields the pairs of a unit: one per segment, or the whole."""
+def read_segments(line: int, unit: Element, read: Callable[[Element | None], str]) -> Iterator[Row]:
+    """Yields the pairs of a unit, whose sides `read` reads: one per segment, or the whole."""
     source, target = unit.find("source"), unit.find("target")
     seg_source = unit.find("seg-source")
     source_segments, target_segments = find_segments(seg_source), find_segments(target)
     unfinished = is_unfinished(unit, target)
     if not source_segments or not target_segments:
-        yield Row(line, read_side(source), read_side(target), is_unfinished=unfinished)
+        yield Row(line, read(source), read(target), is_unfinished=unfinished)
         return
     states = {seg.get("id", ""): seg.get("conf", "") for seg in unit.iter("seg")}
     for number, segment in source_segments.items():
         is_draft = states.get(number, "").lower() in UNCONFIRMED
-        yield Row(
-            line, extract_text(segment), read_side(target_segments.get(number)), is_unfinished=unfinished or is_draft
-        )
+        yield Row(line, read(segment), read(target_segments.get(number)), is_unfinished=unfinished or is_draft)
 
 
 def find_segments(side: Element | None) -> dict[str, Element]:
     """Returns the segments of a source or target by number, in order; empty if it is not divided."""
     marks = [] if side is None else [mark for mark in side.iter("mrk") if mark.get("mtype") == "seg"]
     return {mark.get("mid", str(number)): mark for number, mark in enumerate(marks)}
-
-
-def read_side(side: Element | None) -> str:
-    """Returns the text of a source or target; empty if the unit has none."""
-    return "" if side is None else extract_text(side)
 
 
 def is_unfinished(unit: Element, target: Element | None) -> bool:

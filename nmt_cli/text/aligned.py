@@ -11,7 +11,7 @@ wrote, through any number of edits.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Self
 from unicodedata import is_normalized, normalize
 
@@ -91,12 +91,14 @@ class AlignedText(NamedTuple):
 class MarkedText(str):
     """A text, equal to any other of the same characters; `enclosed` are the ranges between marks, in characters.
 
-    It is a string, so that it goes wherever a text goes: to other processes, in parts and in groups.
+    `codes` are the names that stand for code in it, each with the code as its document spells it. It is a string, so
+    that it goes wherever a text goes: to other processes, in parts and in groups.
     """
 
     enclosed: tuple[range, ...]
+    codes: Mapping[str, str]
 
-    def __new__(cls, text: str, enclosed: Iterable[range] = ()) -> MarkedText:
+    def __new__(cls, text: str, enclosed: Iterable[range] = (), codes: Mapping[str, str] | None = None) -> MarkedText:
         marked = super().__new__(cls, text)
-        marked.enclosed = tuple(enclosed)
+        marked.enclosed, marked.codes = tuple(enclosed), codes or {}
         return marked

@@ -31,6 +31,7 @@ from nmt_cli.translation.segmentation.segments import Segment
 
 if TYPE_CHECKING:
     from nmt_cli.search.config import SearchOptions
+    from nmt_cli.translation.segmentation.pieces import Piece
 
 
 # The order in which pieces are searched: in rounds, each piece after the one that is its context.
@@ -161,9 +162,27 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def check(tools: Tools, batch: TranslationBatch) -> None:
-    """Checks each translation against its line."""
+    """Checks new translation against its line."""
     if batch.checks is not None and batch.checks.check:
-        batch.result = tools.check_translations(batch.result, repaired=batch.repairs_faults)
+        lines = [
+            hide_recalled(translation, [batch.pieces[text_id] for text_id in batch.list_ids(index)])
+            for index, translation in enumerate(batch.result)
+        ]
+        checked = tools.check_translations(lines, repaired=batch.repairs_faults)
+        pairs = zip(batch.result, checked, strict=True)
+        batch.result = [translation._replace(checks=new.checks, read_back=new.read_back) for translation, new in pairs]
+
+
+def hide_recalled(translation: Translation, pieces: Sequence[Piece]) -> Translation:
+    """Returns a translation without the sentences that a person translated, if the network translated others."""
+    if translation.origin != "memory_part":
+        return translation
+    source, (best, *others) = translation.source, translation.hypotheses
+    for piece in pieces:
+        if piece.recalled is not None:
+            source = source.replace(piece.segment.text.strip(), "", 1).strip()
+            best = best._replace(text=best.text.replace(piece.recalled.text.strip(), "", 1).strip())
+    return translation._replace(source=source, hypotheses=(best, *others))
 
 
 def rate(tools: Tools, batch: TranslationBatch) -> None:
@@ -201,7 +220,7 @@ STAGES = (
     make_stage(place, "pieces translations", "parts translations"),
     make_stage(write_back, "pieces translations parts", "parts"),
     make_stage(join, "lines rewritten_lines segments pieces parts", "result"),
-    make_stage(check, "result", "result"),
+    make_stage(check, "segments pieces result", "result"),
     make_stage(rate, "segments pieces parts result", "result"),
 )
 

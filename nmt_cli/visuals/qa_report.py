@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 OF_CHANGED = "These failed no check, but the network did not read or write all of their words as they are."
 OF_UNSURE = "These failed no check, but are the least likely to be good."
+TO_CORRECT = (
+    "To correct texts, write the source, a tab and the better translation of each on a line of a file, and translate "
+    "again with --tm FILE."
+)
 UNSURE_SHOWN = 50  # texts that failed no check, but have the least confidence
 MEMORY_NAMES = {
     "memory": "from the translation memory",
@@ -192,6 +196,7 @@ def render_head(report: QaReport) -> str:
     return (
         f"<h1>What needs a look in {escape(report.what)}</h1>"
         f'<p class="faint">{source} to {target}. Of {things}, {failed}.{recalled}{sure}{settings}</p>'
+        f'<p class="faint">{TO_CORRECT}</p>'
     )
 
 

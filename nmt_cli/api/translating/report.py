@@ -181,7 +181,7 @@ class TranslationReport:
 
     def describe_report(self) -> Iterator[str]:
         """Yields the line that names the rules of the failed checks, and how to see all texts that fail one."""
-        texts = f"{self.path}: {format_count(self.failed, self.source_cuts.thing)} to look at"
+        texts = f"{self.path}: {format_count(self.failed, self.source_cuts.thing)} to look at, and how to correct them"
         all_texts = [texts] if self.path is not None else ["add --report qa.html to see them all"]
         if self.failed or self.path is not None:
             yield "; ".join([self.name_rules()] * bool(self.failures) + all_texts)
@@ -218,7 +218,7 @@ class TranslationReport:
         changed, partly = self.origins["memory_numbers"], self.origins["memory_part"]
         whole = self.origins["memory"] + changed
         text = f"{format_count(whole, self.source_cuts.thing)} of {self.texts:,} from the translation memory"
-        text += "" if whole or partly else f": are its pairs {' -> '.join(self.languages)}, in this order?"
+        text += "" if whole or partly else ": its pairs must have whole texts or sentences, as --report shows them"
         text += f", {changed:,} of them with other numbers" if changed else ""
         return text + (f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else "")
 

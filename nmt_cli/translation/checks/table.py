@@ -188,6 +188,7 @@ CHECKS = (
 )
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)
 CHECK_ROWS = {check.name: check for check in CHECKS}
+OF_FACTS = frozenset(("spans", "numbers"))  # checks of what a memory may have wrong for every text
 
 
 # Checks a translation against its source: what a person should look at, and why. Knows no network.
@@ -214,8 +215,9 @@ def check_translation(translation: Translation, context: CheckContext, *, repair
         inspected = (check.inspect(translation, context) for check in CHECKS if check.inspect is not None)
         failed += filter(None, inspected)
         failed += list_doubts(translation)
-        if translation.is_recalled:  # a person chose its words
-            failed = [check for check in failed if check.kind != "unseen words"]
+        if translation.is_recalled:  # a person chose its words; of this very text, also its length and its marks
+            kept = OF_FACTS if translation.origin == "memory" else CHECK_ROWS.keys() - {"unseen words"}
+            failed = [check for check in failed if check.kind in kept]
     else:
         failed += filter(None, [check_repeats("", translation.text, context)])
     if not failed:

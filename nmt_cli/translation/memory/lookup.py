@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher
-from functools import cached_property
+from functools import cache, cached_property
 from heapq import nlargest
+from html import unescape
 from itertools import islice
 from math import log
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from nmt_cli.carrying.numbers import NUMBER, make_number_key
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
-from nmt_cli.carrying.syntax import IN_WORD, move_to_word
+from nmt_cli.carrying.syntax import IN_WORD, TAGS, move_to_word, parts_words
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.runtime.onnx_engine import open_vector_engine
 from nmt_cli.search.mixing import StoredTokens
@@ -171,6 +172,75 @@ def find_form(number: str, language: str) -> tuple[bool, ...]:
     return form if plural != "dual" else (*form, value == 2, tens == 2, tens in (3, 4), 3 <= tens <= 10)
 
 
+# Finds a text whose marks are spelled in another way, and puts its own marks into the translation.
+#
+#     a text        Run {1} in the folder, see the manual.              {1} is `setup --fast`, the link is set aside
+#     a source      Run `setup --fast` in the folder, see the [manual](https://example.org).
+#     its key       Run setup --fast in the folder, see the manual.     of both
+#
+# A person copies a text from the document, from its page or from a report, and an exchange file spells tags as codes.
+# Nothing is guessed: a translation without the code or the marks of the text is none.
+
+
+SIGNS_OF_MARKS = re.compile(r"[<>\[`*_~&]")
+EMPHASIS_MARK = r"`+|\*{1,3}|~~|(?<!\w)_{1,2}(?=\w)|(?<=[^\s_])_{1,2}(?!\w)"
+ANGLES = str.maketrans("", "", "<>")  # around an address
+
+
+@cache
+def compile_marks() -> re.Pattern[str]:
+    """Returns the pattern of a mark in a text: a tag, an end of a link, or a sign of code or emphasis."""
+    return re.compile(f"{TAGS.pattern.pattern}|{EMPHASIS_MARK}")
+
+
+def list_marks(text: str) -> list[str]:
+    """Returns the marks that a text spells, in order."""
+    return [match[0] for match in compile_marks().finditer(text)] if SIGNS_OF_MARKS.search(text) else []
+
+
+def drop_mark(mark: str) -> str:
+    """Returns what is left of a mark: a blank if it separates words."""
+    return " " if mark[0] == "<" and parts_words(TAGS.make_span(0, mark)) else ""
+
+
+def make_bare_key(text: str) -> str:
+    """Returns the form in which texts are compared without their marks."""
+    if SIGNS_OF_MARKS.search(text) is None:
+        return make_memory_key(text)
+    bare = compile_marks().sub(lambda match: drop_mark(match[0]), text)
+    return make_memory_key(unescape(bare).translate(ANGLES))
+
+
+def put_codes(text: str, codes: Mapping[str, str]) -> str:
+    """Returns a text with the code for which names such as `{1}` stand."""
+    return re.sub("|".join(map(re.escape, codes)), lambda match: codes[match[0]], text) if codes else text
+
+
+def fit_marks(source: str, target: str, text: str, codes: Mapping[str, str]) -> str | None:
+    """Returns the translation of `source` with the marks and codes of a text that only differs in these, or None."""
+    # 1. Each code that the text names is in the translation: by its name, as spelled, or without marks.
+    for name, spelled in codes.items():
+        if name in text:
+            forms = filter(None, (name, spelled, make_bare_key(spelled)))
+            matches = (re.search(rf"(?<!\w){re.escape(form)}(?!\w)", target, re.ASCII) for form in forms)
+            if (match := next(filter(None, matches), None)) is None:
+                return None
+            target = target[: match.start()] + name + target[match.end() :]
+    # 2. Its marks: either each stands for one of the text, in the order of the source, or the others are dropped.
+    text_marks, marks = list_marks(text), list_marks(source)
+    are_alike = len(text_marks) == len(marks) and Counter(marks) == Counter(list_marks(target))
+    left = list(zip(marks if are_alike else text_marks, text_marks, strict=True))
+
+    def replace_mark(match: re.Match[str]) -> str:
+        index = next((index for index, (mark, _) in enumerate(left) if mark == match[0]), None)
+        return drop_mark(match[0]) if index is None else left.pop(index)[1]
+
+    fitted = compile_marks().sub(replace_mark, target) if SIGNS_OF_MARKS.search(target) else target
+    if unescape(text) == text and unescape(source) != source:
+        fitted = unescape(fitted)
+    return None if left else fitted
+
+
 # Remembers what the network made of entries of a translation memory, so that it reads each but once.
 
 
@@ -290,13 +360,18 @@ class TranslationMemory:
             self.by_register[register] = memory
         return self.by_register[register]
 
-    def find(self, text: str, convert: Callable[[str], str] = str) -> RecalledTranslation | None:
+    def find(
+        self, text: str, convert: Callable[[str], str] = str, codes: Mapping[str, str] | None = None
+    ) -> RecalledTranslation | None:
         """Returns the translation of a text, or None.
 
-        `convert` writes a number in the target's notation if the memory does not show it.
+        `convert` writes a number in the target's notation if the memory does not show it. `codes` are those that the
+        text names.
         """
         key = make_memory_key(text)
         target = self.targets.get(key)
+        if target is None:
+            target = self.find_other_marks(text, codes or {})
         if target is not None:
             return RecalledTranslation(fit_breaks(target, text), "memory")
         template = make_template(key) if key else None
@@ -305,6 +380,13 @@ class TranslationMemory:
             return None
         adapted = replace_numbers(source, self.targets[source], key, self.target_language, convert)
         return None if adapted is None else RecalledTranslation(fit_breaks(adapted, text), "memory_numbers")
+
+    def find_other_marks(self, text: str, codes: Mapping[str, str]) -> str | None:
+        """Returns the translation of a text whose source in the memory has other marks, or None."""
+        keys = map(make_bare_key, dict.fromkeys((put_codes(text, codes), text)))
+        sources = (source for key in keys for source in (self.bare_sources.sources.get(key), key) if source)
+        fitted = (fit_marks(key, self.targets[key], text, codes) for key in sources if key in self.targets)
+        return next((target for target in fitted if target is not None), None)
 
     def has_text(self, text: str) -> bool:
         """Whether the memory has a translation of a text."""
@@ -325,6 +407,10 @@ class TranslationMemory:
         return self.build_index(NumberTemplates())
 
     @cached_property
+    def bare_sources(self) -> BareSources:
+        return self.build_index(BareSources())
+
+    @cached_property
     def near_texts(self) -> NearTexts:
         return self.build_index(NearTexts())
 
@@ -334,6 +420,17 @@ class TranslationMemory:
         for source in list(self.targets):  # to which another thread may add
             index.add(source)
         return index
+
+
+class BareSources:
+    """The last source of each text that is left without the marks that it spells."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, str] = {}
+
+    def add(self, source: str) -> None:
+        if SIGNS_OF_MARKS.search(source):
+            self.sources[make_bare_key(source)] = source
 
 
 class NumberTemplates:

@@ -10,6 +10,7 @@ from unicodedata import category
 
 from nmt_cli.carrying.masking import mask
 from nmt_cli.search.mixing import GuidedModel, StoredTokens, store_targets
+from nmt_cli.text.aligned import MarkedText
 from nmt_cli.translation.batch import Tools
 from nmt_cli.translation.forced import encode_pairs, match_line, match_whole
 from nmt_cli.translation.segmentation.pieces import Piece
@@ -57,14 +58,15 @@ class RecallingMemory(NamedTuple):
         if not line.strip():
             return list(pieces)
         convert = reader.context.write_number or str
-        whole = self.memory.find(line, convert)
+        codes = line.codes if isinstance(line, MarkedText) else None
+        whole = self.memory.find(line, convert, codes)
         if whole is not None:
             segment = Segment(line, (), blank_before=False, ends_sentence=True)
             return [make_recalled_piece(Piece(segment, mask(line, ())), whole)]
         result = list(pieces)
         for index, piece in enumerate(pieces):
             if len(pieces) > 1 and piece.is_translated and is_sentence(pieces, index):
-                recalled = self.memory.find(piece.segment.text, convert)
+                recalled = self.memory.find(piece.segment.text, convert, codes)
                 result[index] = piece if recalled is None else make_recalled_piece(piece, recalled)
         return result
 

@@ -74,6 +74,22 @@ def test_every_format_of_pairs_is_a_memory_whichever_way_round_it_is(tmp_path: P
     assert not memory.has_text("The rest.") and not memory.has_text("Der Hut.")
 
 
+@pytest.mark.parametrize(("name", "form"), [("m.tmx", TMX), ("m.xlf", XLIFF.format("en", "de", "The {}", "Der {}"))])
+def test_codes_of_an_exchange_file_are_read_with_what_they_hold_and_without(
+    tmp_path: Path, name: str, form: str
+) -> None:
+    bold = '<bpt id="1">&lt;b&gt;</bpt>{}<ept id="1">&lt;/b&gt;</ept>.'
+    form = form.replace("<hi>Hut</hi>.", bold.format("Hut")).replace("<hi>hat</hi>.", bold.format("hat"))
+    (tmp_path / name).write_text(form.replace("{}", bold.format("hat"), 1).replace("{}", bold.format("Hut"), 1))
+    memory = load_memory([tmp_path / name], ("eng", "deu"))
+    texts = ("The hat.", "The <b>hat</b>.", "The <i>hat</i>.")
+    assert [found.text for text in texts if (found := memory.find(text))] == [
+        "Der Hut.",
+        "Der <b>Hut</b>.",
+        "Der <i>Hut</i>.",
+    ]
+
+
 @pytest.mark.parametrize(("text", "is_turned"), [("Der Hut.\tThe hat.\n", True), ("The hat.\tDer Hut.\n", False)])
 def test_the_model_knows_the_direction_of_a_file_that_names_no_languages(
     tmp_path: Path, text: str, is_turned: bool

@@ -111,6 +111,7 @@ def test_marks_in_a_link_for_which_no_word_is_left_stay_on_its_own_words() -> No
     [
         ("md", "Press **Enter** 3 times.", ["Enter"]),
         ("md", " See [the *other* page](x), `now`.", ["other", "the other page"]),
+        ("html", "<p>Run <code>a &amp; b</code> in <i>c</i>.", ["c"]),
         ("html", "<p> Press <b>Enter</b> or <i><u>Esc</u></i>.", ["Enter", "Esc", "Esc"]),
         ("html", "<p>Press Enter.", []),
     ],
@@ -120,6 +121,8 @@ def test_a_text_knows_what_its_marks_enclose(name: str, text: str, enclosed: lis
     (marked,) = (text for unit in open_document(name, source).read_units() for text in unit.texts)
     assert isinstance(marked, MarkedText)
     assert sorted(marked[part.start : part.stop] for part in marked.enclosed) == enclosed
+    assert all(name in marked and code in text for name, code in marked.codes.items())
+    assert len(marked.codes) == len(re.findall("`now`|<code>", text))
 
 
 def test_a_text_knows_its_runs_unlike_most_of_it_in_other_processes_too() -> None:

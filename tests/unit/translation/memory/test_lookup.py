@@ -55,6 +55,35 @@ def test_line_breaks_of_a_translation_stay_where_its_text_has_some() -> None:
     assert memory.find("One Two") == RecalledTranslation("Eins Zwei", "memory")
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "text", "expected"),
+    [
+        ("Run {1}.", "{1} starten.", "Run {1}.", "{1} starten."),
+        ("Run `a b`.", "`a b` starten.", "Run {1}.", "{1} starten."),
+        ("Run a b.", "a b starten.", "Run {1}.", "{1} starten."),
+        ("Run <code>a b</code>.", "Starte <code>a b</code>.", "Run {1}.", "Starte {1}."),
+        ("Run `a b`.", "Starten.", "Run {1}.", None),  # the code is lost
+        ("Run `a c`.", "`a c` starten.", "Run {1}.", None),
+        ("See the [page](x).", "Siehe die [Seite](y).", "See the page.", "Siehe die Seite."),
+        (
+            "See **the** _page_ &amp; me.",
+            "Siehe **die** _Seite_ &amp; mich.",
+            "See the page & me.",
+            "Siehe die Seite & mich.",
+        ),
+        ("See <b>me</b>.", "Siehe <b>mich</b>.", "See <i>me</i>.", "Siehe <i>mich</i>."),
+        ("See me.", "Siehe mich.", "See <i>me</i>.", None),  # nobody said where the tags go
+        ("One<br>two <b>b</b>", "Eins<br>zwei <b>b</b>", "One two b", "Eins zwei b"),
+        ("2 * 3 *b*", "2 * 3 *b*", "2 * 3 b", "2 * 3 b"),
+    ],
+)
+def test_a_text_is_found_whatever_its_marks_and_its_translation_gets_those_of_the_text(
+    source: str, target: str, text: str, expected: str | None
+) -> None:
+    found = remember((source, target)).find(text, codes={"{1}": "`a b`"} if "{1}" in text else None)
+    assert found == (expected and RecalledTranslation(expected, "memory"))
+
+
 def test_a_menu_entry_is_found_with_its_sign_inside_or_before_a_word() -> None:
     memory = remember(("E&xit", "Be&enden"))
     assert memory.find("E&xit") == memory.find("&Exit") == RecalledTranslation("Be&enden", "memory")

@@ -89,6 +89,15 @@ def test_what_a_person_translated_is_checked_and_needs_no_review() -> None:
     assert translation._replace(origin="memory_numbers").needs_review
 
 
+def test_words_that_a_person_chose_are_not_doubted_whole_or_beside_other_sentences() -> None:
+    memory = TranslationMemory("deu")
+    memory.add("Our landlords evicted the lodgers.", 'Hauswirte kündigten Schlafgängern, "Tom"')
+    lines = ["Our landlords evicted the lodgers.", "Our landlords evicted the lodgers. Where is the station?"]
+    options = TranslateOptions(SearchOptions(), checks=CheckOptions(), memory=memory)
+    translations = TranslationRequest(MODEL, threads=1).load().translate(lines, options)
+    assert [(each.origin, each.checks) for each in translations] == [("memory", ()), ("memory_part", ())]
+
+
 MODEL = find_model(Path("eng-deu"))
 ENTRY = ("The lodger pays on Monday.", "Der Untermieter zahlt am Montag.")
 
