@@ -148,9 +148,9 @@ def name_error(error: BaseException) -> str:
     return f"{type(error).__name__}{origin}"
 
 
-def find_nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """Returns the candidate most similar to `name`; None if no candidate is similar enough."""
-    matches = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+def find_nearest(name: str, candidates: Iterable[str], least: float = 0.6) -> str | None:
+    """Returns the candidate most similar to `name`; None if the similarity of none is `least` or more."""
+    matches = difflib.get_close_matches(name, list(candidates), n=1, cutoff=least)
     return matches[0] if matches else None
 
 

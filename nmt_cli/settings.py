@@ -22,6 +22,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from nmt_cli.errors import OptionError, find_nearest
 
+# Other names of values, by the option: those by which textbooks and other toolkits call them.
+SYNONYMS = {"attention": {"bahdanau": "additive", "luong": "general"}}
 TYPE_NAMES: dict[Any, str] = {str: "string", os.PathLike: "path", Callable: "function"}
 
 
@@ -74,6 +76,8 @@ class Settings:
         unknown = next((name for name in values if name not in fields or not fields[name].init), None)
         if unknown is not None:
             raise TypeError(f"{type(self).__name__} has no field {unknown!r}")
+        for name in SYNONYMS.keys() & values.keys():
+            values[name] = SYNONYMS[name].get(str(values[name]), values[name])
         vars(self).update({name: values[name] if name in values else find_default(fields[name]) for name in fields})
         self.__post_init__()
 
@@ -163,9 +167,12 @@ def reject_unknown(names: Iterable[str], known: Collection[str], *, where: str, 
 def check_value(field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
     """Raises OptionError unless `value` has the type `kind` and is within the field's range."""
     flag = "--" + name_option(field)
-    if not has_type(kind, value):
-        raise OptionError(f"{flag} cannot be {reprlib.repr(value)}", hint=f"it takes {describe_type(kind)}")
     declared: Setting | None = field.metadata.get("setting")
+    if not has_type(kind, value):
+        hint = explain_type(field.name, kind, value)
+        if declared is not None and "string" in hint:  # the first sentence of the help describes its form
+            hint += f": {declared.help.partition('. ')[0].partition(' [')[0].rstrip('.')}"
+        raise OptionError(f"{flag} cannot be {reprlib.repr(value)}", hint=hint)
     if declared is None or isinstance(value, bool) or not isinstance(value, int | float):
         return
     if not math.isfinite(value):
@@ -197,6 +204,19 @@ def name_option(field: dataclasses.Field[Any]) -> str:
 def list_choices(kind: Any) -> tuple[Any, ...]:
     """Returns the values of a Literal type; empty for any other type."""
     return typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
+
+
+def find_choice(name: str, value: object, choices: Iterable[str]) -> str | None:
+    """Returns the value of an option that was probably meant: one of its choices, or another name of one."""
+    return find_nearest(str(value), [*choices, *SYNONYMS.get(name, ())])
+
+
+def explain_type(name: str, kind: Any, value: object) -> str:
+    """Returns the hint for an argument of another type: the choice that was probably meant, or what it takes."""
+    parts = typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
+    choices = [str(choice) for part in parts for choice in list_choices(part)]
+    nearest = find_choice(name, value, choices) if choices else None
+    return f"{f'did you mean {nearest!r}? ' if nearest else ''}it takes {describe_type(kind)}"
 
 
 def describe_type(kind: Any) -> str:

@@ -216,6 +216,8 @@ def evaluate(
 ) -> Report | SystemComparison:
     """Scores the model on a split of the prepared corpus `data`, or on files with one sentence per line.
 
+        nmt.evaluate(metric=["bleu", "chrf"]).scores["chrf"].value
+
     The report maps metrics to `scores` and 95 % `intervals`. With models or translations `against`, the result is a
     comparison with the `reports` of all systems. `options` are the options of `nmt evaluate`. Raises NotFoundError,
     DataError or OptionError.

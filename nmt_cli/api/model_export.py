@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ExportFormat = Literal["ctranslate2", "page"]
 
 
-@check_call(name="export")
+@check_call()
 def export_model(
     model: PathLike,
     output: PathLike,
@@ -27,6 +27,8 @@ def export_model(
     force: bool = False,
 ) -> Path:
     """Writes a model in the format of another program into the directory `output`, and returns this directory.
+
+        nmt.export("eng-deu", "exported", format="ctranslate2")
 
     `model` is a directory, or the name of an installed one; `assets` a folder with the files that a page needs.
     Raises OptionError for a model that the program cannot run (with the reason), NotFoundError, and OutputError.

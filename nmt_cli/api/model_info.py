@@ -75,9 +75,11 @@ class ModelInfo:
         return asdict(self) | languages | rest
 
 
-@check_call(name="info")
+@check_call()
 def describe_model(model: PathLike = "model") -> ModelInfo:
     """Returns the facts about a model: languages, network, sizes, training, scores, licence.
+
+        nmt.info("eng-deu").scores
 
     `model` is a directory, or the name of an installed model. Raises NotFoundError or DamagedError.
     """
@@ -86,9 +88,12 @@ def describe_model(model: PathLike = "model") -> ModelInfo:
     return read_info(find_model(Path(model)))
 
 
-@check_call(name="installed")
+@check_call()
 def describe_installed() -> dict[str, ModelInfo]:
-    """Returns the installed models by name, in order. Raises DamagedError."""
+    """Returns the installed models by name, in order. Raises DamagedError.
+
+    list(nmt.installed())
+    """
     from nmt_cli.runtime.installed_models import list_models
 
     return {name: read_info(directory) for name, directory in list_models().items()}

@@ -146,6 +146,8 @@ def train(
 ) -> TrainReport:
     """Trains a network on the prepared corpus `data`, and writes the model directory `model`.
 
+        nmt.train(time="30m").validation.bleu
+
     With `reverse`, the network translates from target to source. `options` are the options of `nmt train`, such as
     `epochs=5` or `attention="dot"`. With `resume`, the options of the checkpoint still apply. A `watcher` receives
     every update, epoch and warning. Its `should_stop` may end training early with a usable model. Raises DataError,

@@ -14,7 +14,7 @@ import io
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -178,7 +178,7 @@ class Translator:
     @check_call(*OF_SEARCH, more=(PREFIX,))
     def translate(self, texts: str | Iterable[str], **options: Unpack[SearchKeywords]) -> str | list[str]:
         """Returns the translation of a line, or a list for several lines, in order. A blank line stays blank."""
-        translations = [translation.text for translation in self.translations(texts, **options)]
+        translations = [translation.text for translation in self._translate_all(texts, self._make_options(options))]
         return translations[0] if isinstance(texts, str) else translations
 
     __call__ = translate
@@ -210,12 +210,22 @@ class Translator:
         progress: StageReporter | None = None,
         **options: Unpack[SearchKeywords],
     ) -> list[Translation]:
-        """Returns all details of each translation: hypotheses, scores, attention, protected text and repairs.
+        """Returns all details of each translation: hypotheses, scores, alignment, protected text and repairs.
+
+        translator.translations("Hello.", n_best=3)[0].hypotheses[0].alignment
 
         `report` names a page or a JSON file of the texts that failed a check; with `strict`, they raise CheckError.
         """
+        from nmt_cli.translation.placement.alignment import find_links  # which few calls need
+
+        done = self._translate_all(texts, self._make_options(options, n_best), progress)
+        return [translation.add_links(partial(find_links, translation)) for translation in done]
+
+    def _translate_all(
+        self, texts: str | Iterable[str], made: TranslateOptions, progress: StageReporter | None = None
+    ) -> list[Translation]:
+        """Translates lines together, and reports those that fail a check."""
         lines = list(check_texts("texts", texts))
-        made = self._make_options(options, n_best)
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         windows = WindowCutter().cut_lines(lines) if made.scope == "everything" else ()
         done = log_checks(self._translator.translate(lay_out_lines(lines, windows=windows), made, report))
@@ -301,6 +311,8 @@ def load(
 ) -> Translator:
     """Loads a model: a directory, or the name of an installed model. Does not start TensorFlow.
 
+        nmt.load("eng-deu", beam_size=1).translate(["Hello.", "Where is the station?"])
+
     `threads` is the number of cores it may use, all by default. `tm` are translation memories; `check_with` and
     `rerank` are models of the other direction. `options` are the options of `nmt translate` for reading lines, such as
     `glossary="terms.tsv"`, and for the search, such as `beam_size=1`. Raises NotFoundError, DamagedError or
@@ -333,6 +345,8 @@ def translate(
     texts: str | Iterable[str], model: PathLike = "model", **options: Unpack[SearchKeywords]
 ) -> str | list[str]:
     """Returns the translation of a line, or a list for several lines. The model stays loaded for later calls.
+
+        nmt.translate("Where is the station?", model="eng-deu")
 
     `options` are the options of `Translator.translate`. Raises the same errors as `load`.
     """

@@ -30,6 +30,8 @@ def visualize(
 ) -> Drawing:
     """Draws the attention of translations: to files that end in .png, .svg, .pdf or .html, or as `text` for a terminal.
 
+        nmt.visualize("Where is the station?", model="eng-deu", output="attention.png")
+
     Other drawings are `beam` (the search), `curves` (of learning), `corpus` (the prepared corpus), `network` (its
     layers) and `nearest` (the number of nearest training pairs). `curves` takes several models, `corpus` several
     `data`. `options` are the options of `nmt visualize`, such as `target="Wo?"` or `beam_size=1`. Raises NotFoundError,

@@ -27,6 +27,7 @@ from typer.exceptions import TyperException
 from nmt_cli import ENVIRONMENT, __version__
 from nmt_cli.cli import render
 from nmt_cli.cli.parsing.command import (
+    HELP,
     LightParameters,
     PanelledCommand,
     collect_rarely,
@@ -64,6 +65,10 @@ class NmtGroup(LightParameters, TyperGroup):
         from nmt_cli.cli.help import format_group_help  # only help needs it
 
         formatter.write(format_group_help(self.lazy.items(), self.help or ""))  # without importing the commands
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        asks_help = self.lazy and args[:1] == [HELP]  # as of other programs
+        return super().parse_args(ctx, [*args[1:], "--help"] if asks_help else args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if PLACEHOLDER in args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -141,6 +141,7 @@ class Hypothesis(NamedTuple):
     placed_spans: tuple[Placed, ...] = ()  # the protected spans
     words: tuple[WordLinks, ...] = ()  # per piece of the line; none if the line is one piece without spans
     unknown: tuple[str, ...] = ()  # the source words that replace unknown tokens in `text`, in order
+    alignment: tuple[Link, ...] = ()  # its word links, where they are asked for
 
     def __repr__(self) -> str:
         return f"Hypothesis({self.text!r}, score={self.score:.3f})"
@@ -232,6 +233,11 @@ class Translation(NamedTuple):
     def cut(self) -> bool:
         """Whether the best hypothesis was cut by the length limit."""
         return bool(self.hypotheses) and not self.hypotheses[0].finished
+
+    def add_links(self, find_links: Callable[[Hypothesis], tuple[Link, ...]]) -> Self:
+        """Returns the translation with the alignment of each hypothesis, which `find_links` returns."""
+        aligned = (hypothesis._replace(alignment=find_links(hypothesis)) for hypothesis in self.hypotheses)
+        return self._replace(hypotheses=tuple(aligned))
 
     def drop_network(self) -> Self:
         """Returns the translation without what only places marks and alignments: a sixth of its bytes."""

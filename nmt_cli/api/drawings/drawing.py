@@ -81,18 +81,18 @@ def check_outputs(outputs: Sequence[Path]) -> None:
             check_suffix(output, (*SUFFIXES, *PAGES))
 
 
-@dataclass
+@dataclass(repr=False)
 class Drawing:
     """The drawn pictures: `text` for a terminal, and `files`."""
 
-    progress: StageReporter = field(default=ignore_progress, repr=False)
-    text: str = field(default="", repr=False)
+    progress: StageReporter = ignore_progress
+    text: str = ""
     files: list[Path] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)  # a line for each file, and other remarks
     warnings: list[str] = field(default_factory=list)
 
-    def __str__(self) -> str:
-        return self.text or repr(self)
+    def __repr__(self) -> str:
+        return self.text.rstrip("\n") or f"Drawing({', '.join(map(str, self.files)) or 'empty'})"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.text)}</pre>" + "".join(map(embed_file, self.files))

@@ -15,26 +15,29 @@ import re
 import reprlib
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, partial, wraps
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import nmt_cli
 from nmt_cli.errors import NmtError, OptionError, convert_import_error, convert_os_error, find_nearest
-from nmt_cli.settings import Settings, describe_type, has_type, option_fields
+from nmt_cli.settings import Settings, explain_type, has_type, option_fields
 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
 SELF = "self"
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
+NAMES = {attribute: f"nmt.{name}" for name, (_, attribute) in nmt_cli.EXPORTS.items()}
 COMMANDS = ("prepare", "train", "translate", "evaluate", "visualize")
-ANNOTATIONS: dict[str, str] = {}  # of the arguments of all functions of the interface
-TAKERS: dict[str, str] = {}  # of each argument, a function that takes it
-OPTION = re.compile(r"(?<![\w`-])--([a-z][a-z-]*)(?: ([^\s()`]+?)(?=[.?)]*(?:[,;]?\s|$)))?")
-COMMAND = re.compile(r"`nmt (\w+)((?: [^`]*)?)`|\bnmt (prepare|train|translate|evaluate|visualize)((?: .*)?)$")
+# A command with its arguments, in marks or to the end of a text, or an option with the word behind it.
+TYPED = re.compile(
+    rf"(?P<mark>`)?\bnmt (?P<command>{'|'.join(COMMANDS)})(?P<rest>(?(mark)(?: [^`]*)?(?=`)|(?: .*)?$))(?(mark)`)"
+    r"|(?<![\w`-])--(?P<option>[a-z][a-z-]*)(?: (?P<value>[^\s()`]+?)(?=[.?)]*(?:[,;]?\s|$)))?"
+)
 IN_SHELL_ALONE = re.compile(r" -\w\b| --(?:serve|export|info)\b")
+ALIKE = 0.8  # similarity from which a name of another function is meant
 NUMBER = re.compile(r"-?\d[\d.]*")
 
 
@@ -45,12 +48,28 @@ class Annotation(str):
     __repr__ = str.__str__
 
 
+class Known(NamedTuple):
+    """An argument of the interface: its annotation, and a function that takes it."""
+
+    annotation: str
+    taker: str
+
+
+KNOWN: dict[str, Known] = {}  # by name, of the functions whose modules are imported
+
+
+def list_known() -> Mapping[str, Known]:
+    """Returns the arguments of all functions of the interface, by name."""
+    for name in nmt_cli.EXPORTS:
+        getattr(nmt_cli, name)
+    return KNOWN
+
+
 def check_call(
-    *kinds: type[Settings], more: Collection[str] = (), name: str = ""
+    *kinds: type[Settings], more: Collection[str] = ()
 ) -> Callable[[Callable[Arguments, Returned]], Callable[Arguments, Returned]]:
     """Returns the decorator of a function of the interface, whose `options` are those of `kinds`, and texts `more`.
 
-    `name` is what `nmt` calls it, if that is another name than its module does.
     Unknown names, values of another type than annotated, refusals of the system and missing extras raise NmtError,
     which speaks Python. `help` shows all options with their defaults.
     """
@@ -60,21 +79,23 @@ def check_call(
     ]
 
     def decorate(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
-        title, declared = name or function.__qualname__, inspect.signature(function)
-        title = title if "." in title else f"nmt.{title}"
+        title, declared = NAMES.get(function.__qualname__, function.__qualname__), inspect.signature(function)
         items = [item for item in declared.parameters.values() if item.kind is not inspect.Parameter.VAR_KEYWORD]
         items += [inspect.Parameter(name, KEYWORD, default=usual, annotation=kind) for name, usual, kind in options]
         items = [item.replace(annotation=Annotation(item.annotation)) if item.name != SELF else item for item in items]
         signature = inspect.Signature(items, return_annotation=Annotation(declared.return_annotation))
         for item in items:
-            ANNOTATIONS.setdefault(item.name, item.annotation)
-            TAKERS.setdefault(item.name, title)
+            KNOWN.setdefault(item.name, Known(item.annotation, title))
         types = cache(partial(resolve_types, function, more))
 
         @wraps(function)
         def call(*arguments: Arguments.args, **values: Arguments.kwargs) -> Returned:
             with explain_errors():
-                bound = bind(signature, title, arguments, values)
+                refuse_unknown(signature.parameters, title, values)
+                try:
+                    bound = signature.bind(*arguments, **values)
+                except TypeError as error:
+                    raise OptionError(f"{title}: {error}", hint=f"help({title}) shows its arguments") from None
                 for name, value in bound.arguments.items():
                     if value is not signature.parameters[name].default:
                         bound.arguments[name] = check_argument(name, types().get(name, Any), value)
@@ -87,23 +108,21 @@ def check_call(
     return decorate
 
 
-def bind(
-    signature: inspect.Signature, title: str, arguments: Sequence[Any], values: Mapping[str, Any]
-) -> inspect.BoundArguments:
-    """Returns the arguments of a call by name. Raises OptionError for unknown, missing and superfluous ones."""
-    unknown = next((name for name in values if name not in signature.parameters), None)
-    if unknown is not None:
-        for name in nmt_cli.EXPORTS:  # so that all functions of the interface are known
-            getattr(nmt_cli, name)
-        longer = next((name for name in signature.parameters if name.startswith(f"{unknown}_")), None)
-        nearest = longer or find_nearest(unknown, signature.parameters)
-        hint = f"did you mean {nearest!r}?" if nearest else f"help({title}) lists its options"
-        hint = f"{TAKERS[unknown]} takes it" if unknown in TAKERS and not longer else hint
-        raise OptionError(f"{title}: there is no option {unknown!r}", hint=hint)
-    try:
-        return signature.bind(*arguments, **values)
-    except TypeError as error:
-        raise OptionError(f"{title}: {error}", hint=f"help({title}) shows its arguments") from None
+def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) -> None:
+    """Raises OptionError for the first name of an option that a function does not take; the hint says what does."""
+    unknown = next((name for name in values if name not in known), None)
+    if unknown is None:
+        return
+    longer = next((name for name in known if name.startswith(f"{unknown}_")), None)
+    details = [name for kind in (nmt_cli.Translation, nmt_cli.Hypothesis) for name in vars(kind) if name[0] != "_"]
+    other = find_nearest(unknown, [*list_known(), *details], ALIKE)
+    if nearest := longer or find_nearest(unknown, known):
+        hint = f"did you mean {nearest!r}?"
+    elif other in KNOWN:
+        hint = f"{KNOWN[other].taker} takes {'it' if other == unknown else repr(other)}"
+    else:
+        hint = f"Translator.translations returns {other!r}" if other else f"help({title}) lists its options"
+    raise OptionError(f"{title}: there is no option {unknown!r}", hint=hint)
 
 
 def resolve_types(function: Callable[..., Any], texts: Collection[str]) -> dict[str, Any]:
@@ -125,7 +144,7 @@ def check_argument(name: str, kind: Any, value: Any) -> Any:
     if isinstance(value, list | tuple) and has_type(kind, type(value)()):
         wrong = next(index for index, item in enumerate(value) if not has_type(kind, [item]))
     label, shown = (name, value) if wrong is None else (f"{name}[{wrong}]", value[wrong])
-    raise OptionError(f"{label} cannot be {reprlib.repr(shown)}", hint=f"it takes {describe_type(kind)}")
+    raise OptionError(f"{label} cannot be {reprlib.repr(shown)}", hint=explain_type(name, kind, shown))
 
 
 @contextmanager
@@ -133,24 +152,18 @@ def explain_errors() -> Iterator[None]:
     """Raises NmtErrors that speak Python, with their hints in tracebacks, for all errors that a user can mend."""
     try:
         yield
-    except NmtError as error:
-        speak_python(error)
-        raise
-    except OSError as error:
-        raise speak_python(convert_os_error(error)) from error
-    except ImportError as error:
-        missing = convert_import_error(error)
-        raise error if missing is None else speak_python(missing) from error
-
-
-def speak_python(error: NmtError) -> NmtError:
-    """Names options and commands in an error as arguments and functions, and adds its hint to its traceback."""
-    error.message = respell(error.message)
-    error.args = (error.message,)
-    error.hint = respell(error.hint, is_hint=True)
-    if error.hint and not hasattr(error, "__notes__"):
-        error.add_note(f"hint: {error.hint}")
-    return error
+    except (NmtError, OSError, ImportError) as problem:
+        convert: Any = convert_os_error if isinstance(problem, OSError) else convert_import_error
+        error = problem if isinstance(problem, NmtError) else convert(problem)
+        if error is None:
+            raise
+        error.message, error.hint = respell(error.message), respell(error.hint, is_hint=True)
+        error.args = (error.message,)
+        if error.hint and not hasattr(error, "__notes__"):
+            error.add_note(f"hint: {error.hint}")
+        if error is problem:
+            raise
+        raise error from problem
 
 
 def respell(text: str, *, is_hint: bool = False) -> str:
@@ -158,33 +171,26 @@ def respell(text: str, *, is_hint: bool = False) -> str:
 
     In a hint, a switch that is on becomes `check=True`.
     """
-    if "--" not in text and "nmt " not in text:
-        return text
-    from nmt_cli.api.options import keywords  # only errors need it
+    return TYPED.sub(partial(spell, is_hint=is_hint), text)
 
-    annotations = dict(ANNOTATIONS)
-    for kind in vars(keywords).values():
-        if isinstance(kind, type) and kind.__module__ == keywords.__name__:
-            hints = kind.__annotations__.items()
-            annotations |= {name: str(getattr(hint, "__forward_arg__", hint)) for name, hint in hints}
 
-    def spell(match: re.Match[str]) -> str:
-        name, value = match[1].replace("-", "_"), match[2]
-        rest, annotation = "" if value is None else f" {value}", annotations.get(name)
-        if annotation is None:
-            positive = name.removeprefix("no_")
-            return f"{positive}=False{rest}" if annotations.get(positive) == "bool" != name else match[0]
-        if annotation == "bool":
-            return f"{name}=True{rest}" if is_hint else f"{name}{rest}"
-        if value is None or not is_value(value, annotation, text[match.end() :]):
-            return f"{name}{rest}"
-        return f"{name}={write_value(value)}"
+def spell(typed: re.Match[str], is_hint: bool) -> str:
+    """Returns a command as a call, or an option as an argument; unchanged if Python has no such function or option."""
+    if typed["command"]:
+        return typed[0] if IN_SHELL_ALONE.search(typed["rest"]) else write_call(**typed.groupdict(""))
+    name, value, rest = typed["option"].replace("-", "_"), typed["value"], f" {typed['value'] or ''}".rstrip()
+    annotation, positive = find_annotation(name), name.removeprefix("no_")
+    if not annotation:
+        return f"{positive}=False{rest}" if find_annotation(positive) == "bool" else typed[0]
+    if annotation == "bool":
+        return f"{name}{'=True' * is_hint}{rest}"
+    is_its = value is not None and is_value(value, annotation, typed.string[typed.end() :])
+    return f"{name}={write_value(value)}" if is_its else f"{name}{rest}"
 
-    parts, last = [], 0
-    for command in COMMAND.finditer(text):
-        parts += [OPTION.sub(spell, text[last : command.start()]), write_call(command, annotations)]
-        last = command.end()
-    return "".join([*parts, OPTION.sub(spell, text[last:])])
+
+def find_annotation(name: str) -> str:
+    """Returns the annotation of an argument of the interface; empty for an unknown name."""
+    return list_known()[name].annotation if name in list_known() else ""
 
 
 def is_value(word: str, annotation: str, after: str) -> bool:
@@ -202,11 +208,8 @@ def write_value(word: str) -> str:
     return word if NUMBER.fullmatch(word) or word == "..." else json.dumps(word, ensure_ascii=False)
 
 
-def write_call(command: re.Match[str], annotations: Mapping[str, str]) -> str:
-    """Returns a command as a call of Python; unchanged if Python has no such function."""
-    name, rest = command[1] or command[3], command[2] or command[4] or ""
-    if name not in COMMANDS or IN_SHELL_ALONE.search(rest):
-        return command[0]
+def write_call(mark: str, command: str, rest: str, **others: str) -> str:
+    """Returns a command and the rest of its line as a call of Python, between the same marks."""
     written: list[str] = []
     words = shlex.split(rest)
     while words:
@@ -214,8 +217,7 @@ def write_call(command: re.Match[str], annotations: Mapping[str, str]) -> str:
         if not word.startswith("--"):
             written.append(write_value(word))
             continue
-        option = word.removeprefix("--").replace("-", "_")
-        is_switch = not words or words[0].startswith("--") or annotations.get(option) == "bool"
-        written.append(f"{option}={True if is_switch else write_value(words.pop(0))}")
-    mark = "`" if command[1] else ""
-    return f"{mark}nmt.{name}({', '.join(written)}){mark}"
+        name = word.removeprefix("--").replace("-", "_")
+        is_switch = not words or words[0].startswith("--") or find_annotation(name) == "bool"
+        written.append(f"{name}={True if is_switch else write_value(words.pop(0))}")
+    return f"{mark}nmt.{command}({', '.join(written)}){mark}"

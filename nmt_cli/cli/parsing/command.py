@@ -33,6 +33,7 @@ from nmt_cli.cli.parsing.configuration import (
     spell_option,
 )
 from nmt_cli.errors import OptionError, find_nearest
+from nmt_cli.settings import SYNONYMS, find_choice
 
 # Measures taken only for a fast start. Nothing here changes what a command does.
 #
@@ -52,8 +53,6 @@ CONVERTERS: dict[Any, Callable[[Any], Any]] = {
     list[str]: list,
     list[Path]: lambda values: [Path(value) for value in values],
 }
-# Other names of values, by the option: those by which textbooks and other toolkits call them.
-SYNONYMS = {"attention": {"bahdanau": "additive", "luong": "general"}}
 
 
 def collect_rarely() -> None:
@@ -113,7 +112,6 @@ OTHER_COMMANDS = {
     "info": "nmt translate --info, with --model NAME for another model",
     "models": "nmt, which names the models that are installed",
     "list": "nmt, which names the models that are installed",
-    "help": "nmt --help",
     "version": "nmt --version",
     "score": "nmt evaluate, or nmt translate --score for given translations",
     "test": "nmt evaluate",
@@ -122,6 +120,7 @@ OTHER_COMMANDS = {
     "export": "nmt translate --export ctranslate2 -o FOLDER",
 }
 HELP = "help"
+TRANSLATE = "translate"  # the command that hints name if several are possible
 OTHER_ARGUMENTS = {  # commands without arguments: what a file that is typed after their name may be meant for
     "train": "it reads what is prepared: nmt prepare {0}",
     "evaluate": "say what it is: nmt evaluate --hypothesis {0} --reference FILE",
@@ -171,8 +170,6 @@ def explain_command(args: Sequence[str], commands: Collection[str]) -> OptionErr
     name = args[0]
     nearest = find_nearest(name, commands)
     typed = OTHER_COMMANDS.get(name) or (f"nmt {nearest}" if nearest else "")
-    if name == HELP and args[1:] and args[1] in commands:
-        typed = f"nmt {args[1]} --help"
     return OptionError(f"there is no command {name}", hint=f"type {typed}" if typed else refer_to_help(None))
 
 
@@ -192,6 +189,10 @@ def suggest_option(context: Any, flag: str) -> str:
 
     An option was probably meant if its name is similar, or begins like the typed one: `vocab-size` for `--vocab`.
     """
+    if context.parent is None:  # before any command
+        takers = [taker for taker in context.command.list_commands(context) if flag in list_flags(context, taker)]
+        taker = TRANSLATE if TRANSLATE in takers else "".join(takers[:1])
+        return f"type it after a command, as in nmt {taker} {flag}" if taker else refer_to_help(context)
     shown = [parameter for parameter in context.command.params if not getattr(parameter, "hidden", False)]
     options = [option for parameter in shown for option in (*parameter.opts, *parameter.secondary_opts)]
     for option, hint in OTHER_OPTIONS.get(flag, {}).items():
@@ -205,6 +206,11 @@ def suggest_option(context: Any, flag: str) -> str:
         return f"it is an option of nmt {owner}"
     meant = f"did you mean {' or '.join(sorted(names[other] for other in similar))}? " if similar else ""
     return meant + refer_to_help(context)
+
+
+def list_flags(context: Any, name: str) -> list[str]:
+    """Returns all spellings of the options of a command."""
+    return [option for parameter in context.command.get_command(context, name).params for option in parameter.opts]
 
 
 def name_origin(context: Any, parameter: Any) -> str:
@@ -223,7 +229,7 @@ def explain_value(context: Any, parameter: Any, value: Any) -> OptionError:
     origin = name_origin(context, parameter)
     message = f"{origin and f'{origin}: '}{spell_option(parameter)} cannot be {refused!r}"
     if choices:
-        nearest = find_nearest(str(refused), choices)
+        nearest = find_choice(parameter.name, refused, choices)
         return OptionError(message, hint=f"did you mean {nearest}?" if nearest else f"it takes {', '.join(choices)}")
     expected = next((KINDS[part] for part in (kind, *get_args(kind)) if part in KINDS), None)
     least = getattr(parameter, "min", None)

@@ -80,7 +80,7 @@ def test_a_model_that_is_not_there_or_damaged_is_an_error(untrained_model: Path,
 
 @pytest.mark.parametrize(
     ("typed", "hint"),
-    [("serve", "translate --serve 5000"), ("info", "--info"), ("help", "nmt --help"), ("trian", "nmt train")],
+    [("serve", "translate --serve 5000"), ("info", "--info"), ("trian", "nmt train")],
 )
 def test_commands_of_other_programs_lead_to_what_does_their_work(typed: str, hint: str) -> None:
     result = CliRunner().invoke(app, [typed])

@@ -58,6 +58,12 @@ def test_an_example_and_its_effect_fit_a_line_of_eighty_columns(command: str) ->
     assert len(examples) == 5 and all(" # " in line for line in examples)
 
 
+@pytest.mark.parametrize("command", [[], ["train"]])
+def test_help_is_a_command_too(command: list[str]) -> None:
+    pages = [CliRunner().invoke(app, typed).stdout for typed in ([*command, "--help"], ["help", *command])]
+    assert pages[0] == pages[1] != ""
+
+
 def test_the_first_page_says_what_to_type_first() -> None:
     page = render("--help")
     steps = section_of(page, "Start with")

@@ -30,7 +30,7 @@ from nmt_cli.settings import option_fields
             {"attend_embeddings": True, "attention": "scaled-dot", "heads": 8, "embedding": 100},
             "does not divide both --attention-units 256 and the width of what attention reads, 612",
         ),
-        ({"attention": "bahdanau"}, "--attention cannot be 'bahdanau'"),
+        ({"attention": "bahdanu"}, "--attention cannot be 'bahdanu'"),
         ({"encoder_units": 7}, "--encoder-units is 7; an even number is needed"),
         ({"attention": "scaled-dot", "heads": 2, "encoder_units": 5, "bidirectional": False}, "does not divide"),
         ({"readout_units": 512}, "--readout-units is 512, but tied output weights are as wide as --embedding, 256"),
