@@ -27,7 +27,7 @@ EXPORTS = {  # name: its module, and its name there
     "translate": ("nmt_cli.api.translator", "translate"),
     "load": ("nmt_cli.api.translator", "load"),
     "Translator": ("nmt_cli.api.translator", "Translator"),
-    "export": ("nmt_cli.api.model_export", "export_model"),
+    "export": ("nmt_cli.api.open_model", "export_model"),
     "info": ("nmt_cli.api.model_info", "describe_model"),
     "installed": ("nmt_cli.api.model_info", "describe_installed"),
     "prepare": ("nmt_cli.api.prepare", "prepare"),

@@ -1,10 +1,10 @@
 from collections.abc import Mapping
 
 from nmt_cli.api.evaluate import evaluate
-from nmt_cli.api.model_export import export_model as export
 from nmt_cli.api.model_info import ModelInfo
 from nmt_cli.api.model_info import describe_installed as installed
 from nmt_cli.api.model_info import describe_model as info
+from nmt_cli.api.open_model import export_model as export
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import train
 from nmt_cli.api.translator import Translator, load, translate

@@ -41,7 +41,7 @@ OWNERS = {
     "tf2onnx": ("training",),
     "rich": ("cli/render.py",),
     "matplotlib": ("visuals",),
-    "PIL": ("visuals", "model/inception.py"),
+    "PIL": ("visuals", "model/encoders.py"),
     "onnxruntime": ("runtime",),
     "typer": ("cli",),
     "ray": ("workers/pool.py",),

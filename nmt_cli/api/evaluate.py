@@ -10,12 +10,11 @@ from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack, overload
 
-from nmt_cli.api.evaluation_request import EvaluationRequest, read_rival
 from nmt_cli.api.log import log_warnings
 from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import PathLike, build_settings, find_path, list_paths, list_texts
 from nmt_cli.api.progress import StageReporter, ignore_progress
-from nmt_cli.api.scoring import Evaluation, EvaluationOutcome, list_doubts
+from nmt_cli.api.scoring import Evaluation, EvaluationOutcome, EvaluationRequest, list_doubts, read_rival
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report, texts
 from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_of_leak

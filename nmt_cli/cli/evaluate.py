@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from nmt_cli.api.evaluate import explain_scores, run_evaluation
-from nmt_cli.api.evaluation_request import EvaluationRequest
 from nmt_cli.api.options.refusals import ExplicitOptions
-from nmt_cli.api.scoring import EvaluationOutcome
+from nmt_cli.api.scoring import EvaluationOutcome, EvaluationRequest
 from nmt_cli.cli.parsing.options import (
     DEFAULT_MODEL,
     AsJson,

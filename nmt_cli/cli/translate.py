@@ -20,8 +20,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from nmt_cli.api.model_export import ExportFormat, describe_exported_tags, write_export
-from nmt_cli.api.open_model import open_translator
+from nmt_cli.api.open_model import ExportFormat, describe_exported_tags, open_translator, write_export
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.serve_config import ServeOptions
 from nmt_cli.api.translating.line_layout import LayoutOptions
@@ -214,7 +213,7 @@ def translate(
     if export is not None:
         return export_to(screen, model or [resolve_model(DEFAULT_MODEL)], output, export, assets, force=force)
     if info:
-        from nmt_cli.cli.model_page import show_installed, show_models  # which few runs need
+        from nmt_cli.cli.status import show_installed, show_models  # which few runs need
         from nmt_cli.runtime.installed_models import CARD
 
         if not model and not (resolve_model(DEFAULT_MODEL) / CARD).exists():

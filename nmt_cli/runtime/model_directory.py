@@ -8,21 +8,21 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import product
 from math import log1p
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from nmt_cli.errors import DamagedError, NmtError, OptionError
 from nmt_cli.files import hash_file, write_json
 from nmt_cli.languages.codes import UNNAMED, are_same_languages, find_variety, is_same_language
-from nmt_cli.records import Count, FileName, Share, build, parse_json
+from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
 from nmt_cli.runtime.installed_models import explain_missing_model, list_models
-from nmt_cli.sources.entries import SourceEntries, read_entries
-from nmt_cli.sources.source import Source
+from nmt_cli.sources.source import MIN_LENGTH_FACTOR, Source, TextSource
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, merge_tags, parse_tag_name
 from nmt_cli.text.tokenizer import Tokenizer, TokenizerSettings
@@ -414,3 +414,59 @@ def list_starts(languages: tuple[str, str]) -> list[KnownStart]:
         # A directory of the same name would be taken for it.
         starts += [KnownStart(str(directory) if Path(name).exists() else name, sides)] if sides else []
     return sorted(starts, key=lambda start: (-len(start.sides), start.sides, start.name))
+
+
+# The entries of a model's card about its source side, for text or pictures.
+#
+# `corpus.manifest` does the same for a prepared corpus.
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextEntries:
+    """A source side of text."""
+
+    type: Literal["text"] = "text"
+    limit: Annotated[int, Range(1, 10**9)] | None = None
+    length_factor: Annotated[float, Range(0.01, 10**4)] = MIN_LENGTH_FACTOR
+
+    is_text: ClassVar[bool] = True
+    line: ClassVar[str] = "One sentence per line"
+
+    def open_source(self, load_tokenizer: Callable[[], Tokenizer]) -> Source:
+        """Returns the source side as it was in training."""
+        return TextSource(load_tokenizer(), self.limit, self.length_factor)
+
+    def find_identity(self, subwords: object) -> object:
+        """Returns a value shared by models that read the same rows."""
+        return subwords
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureEntries:
+    """A source side of pictures."""
+
+    type: Literal["features", "image"]
+    depth: Annotated[int, Range(1, 10**6)]
+
+    is_text: ClassVar[bool] = False
+    line: ClassVar[str] = "The path of one file per line"
+
+    def open_source(self, load_tokenizer: Callable[[], Tokenizer]) -> Source:
+        """Returns the source side as it was in training."""
+        from nmt_cli.sources.images import GridSource  # text does not need it
+
+        return GridSource(self.type, self.depth)
+
+    def find_identity(self, subwords: object) -> object:
+        """Returns a value shared by models that read the same rows: no subwords, but grids of one depth."""
+        return self
+
+
+SourceEntries = TextEntries | PictureEntries
+
+
+def read_entries(values: Mapping[str, Any]) -> SourceEntries:
+    """Reads the entries of a card about its source. Raises RecordError for any that describe none."""
+    kind = TextEntries if values.get("type", "text") == "text" else PictureEntries
+    entries: SourceEntries = build(kind, values, "source")
+    return entries

@@ -2,7 +2,7 @@
 
 A request, from its bytes to its answer:
 
-1. `security.py` refuses requests that no honest client sends, and bounds the size and time of the rest.
+1. `admission.py` refuses requests that no honest client sends, and bounds the size and time of the rest.
 2. A file of `shapes/` reads the request: which texts, from which language to which.
 3. `service.py` splits texts into lines, and keeps anything that is not translated.
 4. `models.py` chooses the model of that direction, and loads it if necessary.

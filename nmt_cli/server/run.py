@@ -28,14 +28,23 @@ from nmt_cli.api.translator import Translator
 from nmt_cli.errors import ExitCode, OptionError
 from nmt_cli.files import HANG_UP, leave_terminals, list_ending_signals, list_terminals
 from nmt_cli.server import page
-from nmt_cli.server.admission import DEFAULT_LIMITS, INTERNAL_ERROR, Admission, Key, KeyFile, Limits
+from nmt_cli.server.admission import (
+    DEFAULT_LIMITS,
+    INTERNAL_ERROR,
+    Admission,
+    Application,
+    Guard,
+    Key,
+    KeyFile,
+    Limits,
+    Rules,
+)
 from nmt_cli.server.calls import load_added_paths
 from nmt_cli.server.connections import PatientProtocol
 from nmt_cli.server.models import ModelPool, ServedDirection, ServedModel
-from nmt_cli.server.security import Application, Guard, Rules
+from nmt_cli.server.page import list_description_paths
 from nmt_cli.server.service import Log, Service, ignore_line
 from nmt_cli.server.shapes import clients, deepl, libretranslate
-from nmt_cli.server.spec import list_description_paths
 from nmt_cli.server.stores import SuggestionFile
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import FailedLineError, NmtError
-from nmt_cli.languages.codes import KnownLanguage, find_code
-from nmt_cli.languages.identifier import find_other_language, has_identifier, rank_languages
+from nmt_cli.languages.codes import KnownLanguage, find_code, find_other_language, has_identifier, rank_languages
 from nmt_cli.server.admission import DEFAULT_LIMITS, INTERNAL_ERROR, Admission, Limits, RequestError
 from nmt_cli.server.batching import USUAL, Batcher, ReadingThreads, RequestOptions
 from nmt_cli.server.models import ModelPool, ServedModel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from nmt_cli.search.beam import BeamNode
 from nmt_cli.search.config import SearchOptions
-from nmt_cli.search.trace import BeamNode
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.placement.span_placement import replace_placeholders
 from nmt_cli.translation.segmentation.pieces import make_plain_piece

@@ -31,8 +31,8 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.result import Hypothesis, Translation
 
 if TYPE_CHECKING:
+    from nmt_cli.search.beam import BeamNode
     from nmt_cli.search.forced import ForcedTarget
-    from nmt_cli.search.trace import BeamNode
     from nmt_cli.text.tags import TagSet
 
 CountReporter = Callable[[int], None]  # receives the number of finished texts
@@ -177,7 +177,7 @@ class Network(NamedTuple):
 
     def trace(self, row: SourceRow, config: SearchOptions) -> tuple[SearchResult, list[BeamNode]]:
         """Searches one row; returns the best result and the nodes of the beam."""
-        from nmt_cli.search.trace import BeamTrace  # which few translations need
+        from nmt_cli.search.beam import BeamTrace  # which few translations need
 
         trace = BeamTrace()
         config = replace(config, n_best=1, length_factor=self.source.length_factor)

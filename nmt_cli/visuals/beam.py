@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.search.trace import BeamNode
+from nmt_cli.search.beam import BeamNode
 from nmt_cli.text.wrapping import count_columns
 from nmt_cli.translation.beam_tree import TracedBeam
 from nmt_cli.visuals.canvas import BLUE, FAINT, FONT_SIZE, INK, create_figure, write_figure

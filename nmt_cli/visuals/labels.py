@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from nmt_cli.files import write_text
+from nmt_cli.pages import read_asset, render_document
 from nmt_cli.text.symbols import BLANK, JOINER
 from nmt_cli.text.wrapping import count_columns, is_wide, is_zero_width
 from nmt_cli.translation.placement.alignment import Groups, group_by_blanks, merge_attention
@@ -17,7 +21,6 @@ from nmt_cli.translation.placement.alignment import Groups, group_by_blanks, mer
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.translation.result import Translation
-
 
 # Readable labels for subword pieces and for texts of any script. Standard library only.
 
@@ -218,3 +221,73 @@ def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
         byte = BYTE.match(pieces[index])
         text += bytes([int(byte[1], 16)]) if byte else strip_marks(pieces[index]).encode("utf-8", "replace")
     return replace_controls(text.decode("utf-8", "replace")) or SPACE
+
+
+# Renders attention as one interactive HTML page that needs no network connection.
+#
+# The page holds all text as JSON data, and its script shows it as text, never as markup (see attention.js). Takes the
+# result of `labels.label_attention`. Letters: L layers, H heads, T target labels, S source labels.
+
+
+@dataclass(frozen=True)
+class PageSentence:
+    """A sentence of the page, by words and by pieces, with a summary of its attention."""
+
+    words: LabelledAttention
+    pieces: LabelledAttention
+    summary: str = ""
+    model: str = ""  # its name, where several are compared
+
+
+def write_page(sentences: Sequence[PageSentence], path: Path, *, merge: bool = True, transpose: bool = False) -> None:
+    """Writes the page that `render_page` returns."""
+    write_text(path, render_page(sentences, merge=merge, transpose=transpose))
+
+
+def render_page(sentences: Sequence[PageSentence], *, merge: bool = True, transpose: bool = False) -> str:
+    """Returns the page. It opens by words if `merge`, else by pieces, and with swapped axes if `transpose`."""
+    data = {
+        "merge": merge,
+        "transpose": transpose,
+        "ramp": RAMP,
+        "darkRamp": DARK_RAMP,
+        "sentences": [
+            {
+                "words": describe_view(sentence.words),
+                "pieces": describe_view(sentence.pieces),
+                "measured": sentence.summary,
+                "model": sentence.model,
+            }
+            for sentence in sentences
+        ],
+    }
+    title = f"Attention: {sentences[0].words.source_text}" if len(sentences) == 1 else "Attention"
+    style, script = (read_asset("nmt_cli.visuals", f"attention.{kind}") for kind in ("css", "js"))
+    encoded = f'<script type="application/json" id="data">{encode_data(data)}</script>'
+    return render_document(
+        title, [read_asset("nmt_cli.visuals", "attention.html"), encoded], style=style, script=script
+    )
+
+
+def describe_view(view: LabelledAttention) -> dict[str, Any]:
+    """Returns one view of a sentence, by words or by pieces, in the form that attention.js reads."""
+    return {
+        "source": view.source,
+        "target": view.target,
+        "sourceText": view.source_text,
+        "targetText": view.target_text,
+        "probabilities": [round(value, 4) for value in view.probabilities],
+        "attention": add_layer_axes(view.attention).round(4).tolist(),  # (L, H, T, S)
+    }
+
+
+def add_layer_axes(attention: FloatArray) -> FloatArray:
+    """Returns attention (L, H, T, S); attention (T, S) becomes that of one layer with one head."""
+    return attention if attention.ndim == 4 else attention[None, None]
+
+
+def encode_data(value: Any) -> str:
+    """Returns JSON in which no HTML parser can find the end of its element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+    return "".join(escapes.get(character, character) for character in text)

@@ -14,8 +14,7 @@ from nmt_cli.evaluation.analysis.profile import build_profile
 from nmt_cli.evaluation.comparison import compare_systems
 from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import score_material
-from nmt_cli.visuals.html import PageSentence, write_page
-from nmt_cli.visuals.labels import LabelledAttention
+from nmt_cli.visuals.labels import LabelledAttention, PageSentence, write_page
 from nmt_cli.visuals.page import write_comparison, write_report
 
 SCRIPT = "<script>document.title='broken'</script>"

@@ -13,11 +13,10 @@ import httpx
 
 from nmt_cli.api.translator import Translator
 from nmt_cli.languages.codes import find_language
-from nmt_cli.server.admission import Limits
+from nmt_cli.server.admission import Limits, Rules
 from nmt_cli.server.batching import Batcher
 from nmt_cli.server.models import ModelPool, ServedModel
 from nmt_cli.server.run import PatientServer, make_application, make_server, open_port
-from nmt_cli.server.security import Rules
 from nmt_cli.server.service import Service
 from support.fakes import FakeTranslator, fake_loaded, make_card
 

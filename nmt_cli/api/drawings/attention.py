@@ -115,7 +115,7 @@ class AttentionView(NamedTuple):
 
     def write_page(self, output: Path) -> None:
         """Writes a page on which a reader chooses between words and subwords."""
-        from nmt_cli.visuals.html import PageSentence, write_page
+        from nmt_cli.visuals.labels import PageSentence, write_page
 
         def label_all() -> Iterator[PageSentence]:
             for translation, measure, heads, model in chain.from_iterable(self.sentences):

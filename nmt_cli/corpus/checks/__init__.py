@@ -6,8 +6,7 @@ To add a check, write a class in a file here and an entry below.
 from __future__ import annotations
 
 from nmt_cli.corpus.checks.check import Check, PairCheck, TextCheck
-from nmt_cli.corpus.checks.languages import Language, OtherFile, Script, Swapped, WrongLanguage
-from nmt_cli.corpus.checks.shifted import Shifted
+from nmt_cli.corpus.checks.languages import Language, OtherFile, Script, Shifted, Swapped, WrongLanguage
 from nmt_cli.corpus.checks.texts import (
     Apostrophes,
     Boundaries,

@@ -27,12 +27,12 @@ from nmt_cli.languages.codes import (
     find_languages_in_name,
     fold_name,
     guess_languages,
+    has_identifier,
     is_common_code,
     is_same_language,
     list_related,
     load_names,
 )
-from nmt_cli.languages.identifier import has_identifier
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.wrapping import format_count
 

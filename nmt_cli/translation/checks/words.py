@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nmt_cli.carrying.people import COPIED_NAMES, find_missing_names
 from nmt_cli.carrying.spans import Attempt, Context
 from nmt_cli.carrying.syntax import remove_tags
-from nmt_cli.languages.identifier import find_other_language
+from nmt_cli.languages.codes import find_other_language
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import DOUBLE_QUOTES
 from nmt_cli.text.normalise import find_unspaced, normalise

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.api.evaluation_request import EvaluationRequest
+from nmt_cli.api.scoring import EvaluationRequest
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.texts import ParallelText

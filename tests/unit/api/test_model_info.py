@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 import nmt_cli as nmt
 from nmt_cli.api.model_info import read_info, read_package
 from nmt_cli.cli.app import app
-from nmt_cli.cli.model_page import format_info
+from nmt_cli.cli.status import format_info
 from nmt_cli.runtime.installed_models import list_bundled_models
 from nmt_cli.runtime.model_directory import read_card
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nmt_cli.api.evaluate import keep_scores
-from nmt_cli.api.evaluation_request import EvaluationRequest
+from nmt_cli.api.scoring import EvaluationRequest
 from nmt_cli.cli.app import app
 from nmt_cli.cli.status import describe_status
 from nmt_cli.corpus.config import PrepareOptions

@@ -10,8 +10,7 @@ from PIL import Image
 
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.model.config import ModelConfig, Vocabularies
-from nmt_cli.model.encoders import EncoderOutput, GridEncoder, RecurrentEncoder
-from nmt_cli.model.inception import InceptionV3, read_picture
+from nmt_cli.model.encoders import EncoderOutput, GridEncoder, InceptionV3, RecurrentEncoder, read_picture
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.sources.images import IMAGE_WEIGHTS, pad_grids
 

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.search.beam import BeamSearch
+from nmt_cli.search.beam import BeamSearch, BeamTrace
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
-from nmt_cli.search.trace import BeamTrace
 from nmt_cli.translation.beam_tree import TracedBeam, trace_beam
 from nmt_cli.visuals.beam import RIVALS, draw_beam, format_beam, select_nodes
 from support.adversary import adversarial_translator

@@ -14,8 +14,7 @@ from nmt_cli.evaluation.report import Report, score_material
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.visuals import canvas
 from nmt_cli.visuals.canvas import BASE, choose_fonts, list_candidates
-from nmt_cli.visuals.html import PageSentence, render_page
-from nmt_cli.visuals.labels import LabelledAttention
+from nmt_cli.visuals.labels import LabelledAttention, PageSentence, render_page
 from nmt_cli.visuals.page import escape_cell, render_html, render_markdown, write_report
 
 EVIL = "a | b <img src=x onerror=alert(1)> `c` *d*"

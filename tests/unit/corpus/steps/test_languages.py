@@ -9,7 +9,7 @@ import pytest
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.errors import DataError, OptionError, convert_os_error
-from nmt_cli.languages.identifier import load_identifier
+from nmt_cli.languages.codes import load_identifier
 
 ENGLISH = "My brother wants to visit the old castle number {} near the river."
 GERMAN = "Mein Bruder möchte das alte Schloss Nummer {} am Fluss besuchen."

@@ -13,8 +13,7 @@ from nmt_cli.arrays import scratch
 from nmt_cli.corpus import pairs
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.prepare import NOTHING_TO_RESUME, prepare
-from nmt_cli.corpus.steps import encoding, reading, subwords, workspace
-from nmt_cli.corpus.steps import encoding as written
+from nmt_cli.corpus.steps import build, reading, subwords, workspace
 from nmt_cli.corpus.steps.workspace import open_workspace
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError
 from nmt_cli.formats.inputs import STDIN, CorpusFile
@@ -61,8 +60,8 @@ def test_the_directory_does_not_depend_on_the_size_of_blocks(
         patch.setattr(scratch, "PARTITION", sizes[1])
         patch.setattr(pairs, "SELECTED", sizes[0])
         patch.setattr(subwords, "CHUNK", sizes[1])
-        patch.setattr(encoding, "CHUNK", sizes[1])
-        patch.setattr(written, "MOVED", sizes[0])
+        patch.setattr(build, "CHUNK", sizes[1])
+        patch.setattr(build, "MOVED", sizes[0])
         prepare(table, folder / "in_blocks", config)
         assert read_files(folder / "in_blocks") == read_files(folder / "whole")
         assert sorted(path.name for path in folder.iterdir()) == ["en-de.tsv", "in_blocks", "whole"]

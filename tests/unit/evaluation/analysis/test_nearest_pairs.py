@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nmt_cli.api.drawings.charts import encode_lines, make_index_path, open_index
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.evaluation.analysis.nearest_pairs import encode_lines, make_index_path, open_index
 from nmt_cli.translation.request import TranslationRequest
 
 
