@@ -4,7 +4,7 @@ Everything that can be refused is refused before TensorFlow starts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -248,8 +248,8 @@ def run_training(request: TrainRequest, loading: Loading = nullcontext) -> Train
     from nmt_cli.training.data.synthetic_pairs import make_plan
     from nmt_cli.training.defaults import fit_to_corpus
 
-    start = choose_start(request)
-    if start is not None:
+    starts = list_open_starts(request)
+    if start := choose_start(starts):
         request = replace(request, training=replace(request.training, init_from=start.name))
     plan = make_plan(request.corpus, request.training)
     if not request.role.is_chief:
@@ -260,7 +260,7 @@ def run_training(request: TrainRequest, loading: Loading = nullcontext) -> Train
     resumed = request.resume and request.runs == 1  # of several runs, the best so far is no training to resume
     with lock_model(request.directory, replace=request.force or continued, resume=resumed):
         # Helper models, which come first if there are any, describe the settings chosen for themselves.
-        report_request(request, None if plan.tasks else fit_to_corpus(request).choice, start)
+        report_request(request, None if plan.tasks else fit_to_corpus(request).choice, explain_start(start, starts))
         with loading(), silent_tensorflow():
             run = load_training(request, with_synthetic=bool(plan.tasks))
         report = run(replace(request, watcher=combine_watchers(request.watcher, None, request.tensorboard)))
@@ -279,31 +279,44 @@ def run_training(request: TrainRequest, loading: Loading = nullcontext) -> Train
 BREAK_EVEN_PAIRS = 20_000
 
 
-def choose_start(request: TrainRequest) -> KnownStart | None:
-    """Returns the installed model that a new training on few pairs starts from by default; None for none.
+def list_open_starts(request: TrainRequest) -> list[KnownStart]:
+    """Returns the installed models that share a language with a new training on few pairs, the best first.
 
-    It shares a single language, because a model of both may have learned from the test set. Options of the network, a
-    time limit, synthetic pairs and --init-from turn this choice off.
+    Options of the network, a time limit, synthetic pairs and --init-from turn this choice off.
     """
     from nmt_cli.runtime.model_directory import list_starts
     from nmt_cli.training.data.synthetic_pairs import make_plan
 
     corpus, config, explicit = request.corpus, request.training, request.explicit
     if explicit is None or "init_from" in explicit or config.init_from is not None or config.time is not None:
-        return None
+        return []
     if {*request.explicit_options} - {"dropout"} or request.role.processes > 1:
-        return None
+        return []
     few = len(corpus.load_encoded("train").source) < BREAK_EVEN_PAIRS
     if not (few and corpus.manifest.source.is_text) or make_plan(corpus, config).tasks:
+        return []
+    return list_starts(corpus.languages)
+
+
+def choose_start(starts: Sequence[KnownStart]) -> KnownStart | None:
+    """Returns the model to start from by default: one of both languages may have learned from the test set."""
+    return next((start for start in starts if len(start.sides) == 1), None)
+
+
+def explain_start(start: KnownStart | None, starts: Sequence[KnownStart]) -> str | None:
+    """Returns the line that says which of the models a training starts from, or why it does not; None without any."""
+    if start is not None:
+        return f"few pairs: starts from {start.name}, which has {start.reason}; --init-from none prevents this"
+    if not starts:
         return None
-    return next((start for start in list_starts(corpus.languages) if len(start.sides) == 1), None)
+    name = starts[0].name
+    return f"does not start from {name}, which may know the test sentences; --init-from {name} does"
 
 
-def report_request(request: TrainRequest, choice: str | None = None, start: KnownStart | None = None) -> None:
+def report_request(request: TrainRequest, choice: str | None = None, why: str | None = None) -> None:
     """Reports to the watcher the network, the corpus, the chosen settings, and the model that training starts from."""
     corpus = request.corpus
     assistant = None if request.role.is_chief else str(request.role)
-    why = start and f"few pairs: starts from {start.name}, which has {start.reason}; --init-from none prevents this"
     request.watcher.report_request(
         RequestInfo(
             corpus.manifest.direction,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 import typer
@@ -18,8 +18,9 @@ class Stop:
 
     signal: int = 0
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[str], None] = lambda text: None) -> None:
         self.terminals = list_terminals()
+        self.say = say
 
     def __call__(self) -> bool:
         return bool(self.signal)
@@ -31,15 +32,17 @@ class Stop:
         if self.signal:
             raise KeyboardInterrupt
         self.signal = number
+        with suppress(RuntimeError):  # a line is just being printed: Python refuses another within it
+            self.say("stopping after this step ...; Ctrl-C again stops at once")
 
 
 @contextmanager
-def catch_stop_signals() -> Iterator[Stop]:
-    """Turns SIGINT, SIGTERM and SIGHUP within the block into requests to stop.
+def catch_stop_signals(say: Callable[[str], None] = lambda text: None) -> Iterator[Stop]:
+    """Turns SIGINT, SIGTERM and SIGHUP within the block into requests to stop, of which `say` is told at once.
 
     A block stopped before there is anything to keep exits with the signal's own exit code.
     """
-    stop = Stop()
+    stop = Stop(say)
     numbers = (signal.SIGINT, *list_ending_signals())
     previous = {number: signal.signal(number, stop.request_stop) for number in numbers}
     try:

@@ -160,8 +160,9 @@ class TrainingScreen(Watcher):
             f"{format_count(info.pairs, 'pair')}, {format_count(info.steps_per_epoch, 'step')} per epoch, "
             f"{format_count(info.epochs, 'epoch')}"
         )
-        if info.parent is not None:
-            self.screen.say(describe_parent(info.parent))
+        if info.parent is not None:  # of which a training that chose it itself has said so
+            say = self.screen.say_detail if self.request and self.request.start else self.screen.say
+            say(describe_parent(info.parent))
         self.screen.say(self.format_row({column.heading: column.heading for column in COLUMNS}))
         if self.screen.live:
             details = ["compiling the training step"]
@@ -260,12 +261,12 @@ class TrainingScreen(Watcher):
         if outcome is None:
             self.screen.say(f"{self.request.assistant if self.request else 'this process'}: done")
             return
-        advice = None if was_stopped else outcome.advice
+        advice = None if was_stopped and not is_complete(outcome.report) else outcome.advice
         self.show_summary(outcome.report, request.directory, advice, outcome.example)
         if outcome.late_seconds is not None:
             seconds, time = format_time(outcome.late_seconds), request.training.time
             self.screen.warn(f"the whole command took {seconds}, longer than --time {time}")
-        if was_stopped:
+        if was_stopped and not is_complete(outcome.report):
             self.show_interruption(outcome.report, describe_resumption(request), request.runs)
 
     def show_summary(
@@ -315,6 +316,11 @@ class TrainingScreen(Watcher):
         unit = "epoch" if planned == " of 1" or (not planned and report.passed_epochs == 1) else "epochs"
         run = f"in run {len(report.runs)} of {runs}, " if runs > 1 else ""
         self.screen.say(f"interrupted {run}after {report.passed_epochs:.1f}{planned} {unit}; continue with {command}")
+
+
+def is_complete(report: TrainReport) -> bool:
+    """Whether all planned epochs are passed, to the tenth that is shown."""
+    return report.planned_epochs is not None and round(report.passed_epochs, 1) >= report.planned_epochs
 
 
 def quote_for_shell(text: str) -> str:
@@ -369,7 +375,7 @@ def train(
     model; a second Ctrl-C stops at once. After that, or after a crash, the same command with --resume continues.
     """
     loading = partial(screen.show_status, "starting TensorFlow")
-    with catch_stop_signals() as stop, TrainingScreen(screen, stop, log_every) as shown:
+    with catch_stop_signals(screen.say) as stop, TrainingScreen(screen, stop, log_every) as shown:
         request = open_request(
             network,
             training,

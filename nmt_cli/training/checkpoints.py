@@ -20,7 +20,7 @@ import tempfile
 import threading
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from shlex import quote
@@ -272,15 +272,20 @@ def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Itera
     elif not (checkpoints / LOCK).exists():  # that of a finished model: do not begin one only to refuse
         refuse_to_replace(directory, replace=replace, resume=resume)
     # 2. Take the lock, so that no other training changes what is checked next.
+    is_new = not directory.exists()
     checkpoints.mkdir(parents=True, exist_ok=True)
     with hold_lock(checkpoints / LOCK, directory):
-        # 3. Refuse to lose a model or a checkpoint; remove what a killed process left half-written.
-        if is_model:
-            refuse_to_replace(directory, replace=replace, resume=resume)
-            remove_partial_files(directory)
-        # 4. Make sure that files can be written.
-        require_writable(directory)
-        yield
+        try:
+            # 3. Refuse to lose a model or a checkpoint; remove what a killed process left half-written.
+            if is_model:
+                refuse_to_replace(directory, replace=replace, resume=resume)
+                remove_partial_files(directory)
+            # 4. Make sure that files can be written.
+            require_writable(directory)
+            yield
+        except BaseException:
+            remove_untrained(directory, is_new=is_new)
+            raise
 
 
 def refuse_foreign_directory(directory: Path) -> None:
@@ -299,23 +304,29 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
     command = f"nmt train{'' if directory == Path('model') else f' --model {quote(str(directory))}'} --resume"
     if resume and (facts is not None or has_stages):
         return
-    if facts is not None and not (directory / CARD).exists() and (facts["updates"] > 0):
+    has_runs, is_model = (directory / FIRST_RUN).is_dir(), (directory / CARD).exists()
+    if facts is not None and facts["updates"] > 0 and not has_runs and (not is_model or is_unfinished(facts)):
         raise OutputError(
             f"{directory}/ holds a training that was interrupted in epoch {facts['progress']['epoch']}",
             hint=f"continue with `{command}`, or start over with --force",
         )
-    if has_stages and not (directory / CARD).exists():
+    if has_stages and not is_model:
         raise OutputError(
             f"{directory}/ holds a training with synthetic pairs that was interrupted",
             hint=f"continue with `{command}`, or start over with --force",
         )
-    if (directory / CARD).exists() and not replace:
-        has_runs = (directory / FIRST_RUN).is_dir()
+    if is_model and not replace:
         resumable = f"continue training it with `{command}`, " if facts is not None or has_stages else ""
         resumable = f"continue its runs with `{command} --runs N`, " if has_runs else resumable
         raise OutputError(
             f"{directory}/ already exists", hint=f"{resumable}replace it with --force, or name another directory"
         )
+
+
+def is_unfinished(facts: Mapping[str, Any]) -> bool:
+    """Whether the state is of a training that was stopped within its planned epochs or its time."""
+    planned, progress = facts.get("identity", {}).get("training", {}), facts["progress"]
+    return bool(progress["share"] < 1 if planned.get("time") else progress["epoch"] <= planned.get("epochs", 0))
 
 
 def remove_partial_files(directory: Path) -> None:
@@ -324,6 +335,18 @@ def remove_partial_files(directory: Path) -> None:
         path.unlink(missing_ok=True)
     for staged in directory.glob(f"{STAGED}*"):
         shutil.rmtree(staged, ignore_errors=True)
+
+
+def remove_untrained(directory: Path, *, is_new: bool) -> None:
+    """Removes the files of a training that ended before its first update, and its directory if that is new."""
+    with suppress(DamagedError, OSError):
+        facts = read_facts(directory)
+        if facts is None or not facts["updates"]:
+            for name in (STATE, LOCK):
+                (directory / CHECKPOINTS / name).unlink(missing_ok=True)
+            (directory / CHECKPOINTS).rmdir()
+            if is_new:
+                directory.rmdir()
 
 
 def require_writable(directory: Path) -> None:

@@ -43,14 +43,15 @@ SEVERAL = 4  # times what a training takes besides its updates, which leaves thr
 class TooShortError(OptionError):
     """The given time does not suffice for a single update: without any, a training takes `least` seconds here.
 
-    The hint names a time that fits: `whole` seconds, which is more where other stages share it.
+    The hint names a time that fits: `whole` seconds, which is more where other stages share it, and how to continue if
+    something is done.
     """
 
-    def __init__(self, message: str, least: int, whole: float | None = None) -> None:
+    def __init__(self, message: str, least: int, whole: float | None = None, *, resumes: bool = False) -> None:
         seconds = SEVERAL * least if whole is None else whole
         fits = f"{math.ceil(seconds)}s" if seconds < 60 else f"{math.ceil(seconds / 60)}m"
         needed = f"starting, measuring and exporting alone take {format_count(least, 'second')} here"
-        super().__init__(message, hint=f"{needed}; --time {fits} fits")
+        super().__init__(message, hint=f"{needed}; --time {fits}{' --resume' * resumes} fits")
         self.least = least
 
 

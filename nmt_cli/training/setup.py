@@ -217,11 +217,15 @@ def start_clock(run: TrainingRun, deadline: Deadline) -> None:
     measure_closing(run, deadline)
     if run.updates:
         deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
-    elif deadline.is_over:
-        least = math.ceil(deadline.seconds - deadline.seconds_left + deadline.update_seconds)
-        raise TooShortError(f"--time {run.trainer.config.time} is too short to learn anything", least)
     else:
         deadline.start()
+
+
+def refuse_short_time(run: TrainingRun, deadline: Deadline) -> None:
+    """Raises TooShortError if the time of a new run is too short for a single update, by what is measured so far."""
+    if not run.updates and deadline.is_over:
+        least = math.ceil(deadline.seconds - deadline.seconds_left + deadline.update_seconds)
+        raise TooShortError(f"--time {run.trainer.config.time} is too short to learn anything", least)
 
 
 def describe_run(run: TrainingRun, policy: str, devices: str, choice: str | None) -> RunInfo:
@@ -245,21 +249,25 @@ def measure_pace(run: TrainingRun, deadline: Deadline) -> None:
     A new run writes a checkpoint for this. A copy of its state in memory would be simpler, but would occupy memory just
     when the export needs most of it.
     """
+    refuse_short_time(run, deadline)
     if run.updates == 0:
         run.write_checkpoint()
     deadline.update_seconds = measure_update(run, LARGEST_SHARE * deadline.seconds)
     run.checkpoints.load_state(run.trainer.state)
+    refuse_short_time(run, deadline)
 
 
 def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
-    """Sets the costs of a validation and of what follows the last one."""
+    """Sets the costs of a validation and of what follows the last one. Raises TooShortError."""
     validator, keras = run.validator, run.validator.translator
     # 1. Time a validation, on a part of the development set.
     deadline.validation_seconds = run.cluster.share_number(validator.estimate_seconds(run.trainer))
+    refuse_short_time(run, deadline)
     with tempfile.TemporaryDirectory() as folder:
         # 2. Time an export, into a directory that is then removed.
         seconds = measure_seconds(lambda: export(validator.network, Path(folder)))
         deadline.export_seconds = run.cluster.share_number(seconds)
+        refuse_short_time(run, deadline)
         # 3. Time the graphs, on the same part.
         engine = OnnxEngine(Path(folder))
         graphs = LineTranslator(
@@ -268,6 +276,7 @@ def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
         share = run.cluster.share_number(validator.time_sample(graphs)) / deadline.validation_seconds
     averaged = 1 if run.trainer.config.average > 1 else 0  # averaged weights are validated once more
     deadline.validations = 1 + averaged + GREEDY_TRANSLATIONS * share
+    refuse_short_time(run, deadline)
 
 
 def measure_update(run: TrainingRun, limit: float) -> float:

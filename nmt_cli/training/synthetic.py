@@ -203,7 +203,8 @@ class SyntheticRun:
                 message = f"--time {whole} is too short: {config.time} of it are for the {name}"
                 if not self.stages.seconds:  # nothing is there to go on with
                     self.stages.remove()
-                raise TooShortError(message, error.least, SEVERAL * error.least / share) from error
+                resumes = bool(self.stages.seconds)
+                raise TooShortError(message, error.least, SEVERAL * error.least / share, resumes=resumes) from error
             except KeyboardInterrupt:  # there was nothing to keep yet
                 if not self.request.watcher.should_stop():
                     raise
@@ -303,7 +304,7 @@ class SyntheticRun:
             learning = 1 - HELPERS_TIME[len(self.plan.directions)]
             whole = (SEVERAL * error.least + self.stages.total_seconds) / learning
             message = f"--time {self.request.training.time} is too short: the other stages left nothing for the {name}"
-            raise TooShortError(message, error.least, whole) from error
+            raise TooShortError(message, error.least, whole, resumes=True) from error
         except KeyboardInterrupt:  # before its first update: what is to be kept is in the stages
             if not self.request.watcher.should_stop():
                 raise

@@ -9,10 +9,12 @@ from nmt_cli.cli.stopping import Stop, catch_stop_signals
 
 
 def test_the_first_signal_asks_and_the_second_ends() -> None:
-    stop = Stop()
-    assert not stop()
+    said: list[str] = []
+    stop = Stop(said.append)
+    assert not stop() and not said
     stop.request_stop(signal.SIGTERM, None)
     assert stop() and stop.signal == signal.SIGTERM
+    assert said == ["stopping after this step ...; Ctrl-C again stops at once"]
     with pytest.raises(KeyboardInterrupt):
         stop.request_stop(signal.SIGINT, None)
 

@@ -59,7 +59,8 @@ def test_the_first_line_says_what_was_chosen_for_a_corpus_of_this_size(
     monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
     lines = CliRunner().invoke(app, ["train", "--model", str(tmp_path / "model")]).stderr.splitlines()
     assert lines[0] == "6,441 pairs: medium network, 2,121 updates, dropout 0.3"  # 21 epochs of 101 batches
-    assert lines[1].startswith("de -> en, from prepared/ to ")
+    assert lines[1].startswith("does not start from deu-eng, which may know")
+    assert lines[2].startswith("de -> en, from prepared/ to ")
     typed = ["--epochs", "5", "--units", "64", "--dropout", "0.1"]
     lines = CliRunner().invoke(app, ["train", "--model", str(tmp_path / "model"), *typed]).stderr.splitlines()
     assert lines[0].startswith("de -> en, ")  # nothing was chosen that the line would tell
@@ -115,6 +116,9 @@ def test_a_line_says_which_installed_model_few_pairs_start_from(
     assert line in " ".join(train().split())
     assert line not in " ".join(train("--init-from", "none").split())
     assert starts == ["eng-deu", None]
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus(2_000, ("eng", "deu")))
+    line = "does not start from eng-deu, which may know the test sentences; --init-from eng-deu does"
+    assert line in " ".join(train().split()) and starts[-1] is None
 
 
 def test_several_runs_go_on_although_the_best_so_far_is_a_model_already(
@@ -167,6 +171,7 @@ def test_what_is_typed_wins_over_the_file_which_then_says_nothing(tmp_path: Path
     [
         (1.4, 5, "interrupted after 1.4 of 5 epochs; continue with nmt train --model other --resume"),
         (0.2, 1, "interrupted after 0.2 of 1 epoch; continue with nmt train --model other --resume"),
+        (4.94, 5, "interrupted after 4.9 of 5 epochs; continue with nmt train --model other --resume"),
         (2.0, None, "interrupted after 2.0 epochs; continue with nmt train --model other --resume"),
     ],
 )

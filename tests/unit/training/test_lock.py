@@ -28,9 +28,10 @@ def lock_once(directory: Path, *, replace: bool = False, resume: bool = False) -
         pass
 
 
-def leave_state(directory: Path, updates: int) -> None:
+def leave_state(directory: Path, updates: int, epochs: int = 2) -> None:
     (directory / "checkpoints").mkdir(parents=True, exist_ok=True)
-    Checkpoints(directory).save_state([], {"updates": updates, "progress": {"epoch": 3}})
+    facts = {"updates": updates, "progress": {"epoch": 3}, "identity": {"training": {"epochs": epochs}}}
+    Checkpoints(directory).save_state([], facts)
 
 
 def test_a_directory_is_locked_only_if_nothing_in_it_is_lost(tmp_path: Path) -> None:
@@ -53,6 +54,18 @@ def test_a_directory_of_something_else_is_left_as_it_is_whatever_is_asked(tmp_pa
             lock_once(tmp_path, replace=replace)
         assert "--force" not in problem.value.hint
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()] == [name]
+
+
+def test_a_training_that_fails_before_its_first_update_leaves_nothing(tmp_path: Path) -> None:
+    for updates in (None, 0, 1):
+        with pytest.raises(KeyboardInterrupt), lock_model(tmp_path / "new", replace=False):
+            if updates is not None:
+                leave_state(tmp_path / "new", updates)
+            raise KeyboardInterrupt
+        assert (tmp_path / "new").exists() == bool(updates)
+    with pytest.raises(OutputError), lock_model(tmp_path / "new", replace=False):
+        pass
+    assert (tmp_path / "new" / "checkpoints" / "state.npz").is_file()
 
 
 def test_a_model_without_checkpoints_can_be_replaced(tmp_path: Path) -> None:
@@ -108,6 +121,9 @@ def test_a_checkpoint_is_lost_only_if_that_was_asked_for(tmp_path: Path) -> None
     with pytest.raises(OutputError, match="already exists") as caught:
         lock_once(tmp_path / "m")
     assert "--resume" in caught.value.hint
+    leave_state(tmp_path / "m", updates=1, epochs=3)  # stopped: its model is there, and its last epoch is not
+    with pytest.raises(OutputError, match="interrupted in epoch 3"):
+        lock_once(tmp_path / "m")
     lock_once(tmp_path / "m", resume=True)
 
 

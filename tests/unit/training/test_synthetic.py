@@ -123,7 +123,7 @@ def test_a_time_too_short_for_a_helper_model_is_named_as_it_was_typed(
         run.stages.seconds["back-translation"] = 95.0
         run.request_final = lambda corpus: request  # type: ignore[method-assign]
         run.train_model(with_text)
-    assert caught.value.hint.endswith("; --time 3m fits")  # 95 and 40 seconds are three quarters of it
+    assert caught.value.hint.endswith("; --time 3m --resume fits")  # 95 and 40 seconds are three quarters of it
 
 
 @pytest.mark.parametrize(("pairs", "epochs"), [(16_000, 13), (35_000, 9), (150_000, 5), (1_000_000, 5)])
