@@ -31,7 +31,6 @@ from nmt_cli.translation.segmentation.segments import Segment
 
 if TYPE_CHECKING:
     from nmt_cli.search.config import SearchOptions
-    from nmt_cli.translation.segmentation.pieces import Piece
 
 
 # The order in which pieces are searched: in rounds, each piece after the one that is its context.
@@ -165,7 +164,7 @@ def check(tools: Tools, batch: TranslationBatch) -> None:
     """Checks new translation against its line."""
     if batch.checks is not None and batch.checks.check:
         lines = [
-            hide_recalled(translation, [batch.pieces[text_id] for text_id in batch.list_ids(index)])
+            hide_recalled(batch, index) if translation.origin == "memory_part" else translation
             for index, translation in enumerate(batch.result)
         ]
         checked = tools.check_translations(lines, repaired=batch.repairs_faults)
@@ -173,12 +172,11 @@ def check(tools: Tools, batch: TranslationBatch) -> None:
         batch.result = [translation._replace(checks=new.checks, read_back=new.read_back) for translation, new in pairs]
 
 
-def hide_recalled(translation: Translation, pieces: Sequence[Piece]) -> Translation:
-    """Returns a translation without the sentences that a person translated, if the network translated others."""
-    if translation.origin != "memory_part":
-        return translation
+def hide_recalled(batch: TranslationBatch, index: int) -> Translation:
+    """Returns a line's translation without the sentences that a person translated; the network translated others."""
+    translation = batch.result[index]
     source, (best, *others) = translation.source, translation.hypotheses
-    for piece in pieces:
+    for piece in (batch.pieces[text_id] for text_id in batch.list_ids(index)):
         if piece.recalled is not None:
             source = source.replace(piece.segment.text.strip(), "", 1).strip()
             best = best._replace(text=best.text.replace(piece.recalled.text.strip(), "", 1).strip())

@@ -101,3 +101,4 @@ def test_an_empty_translation_can_be_scored(stages: Any, target: str) -> None:
         translator, LINES, [target] * len(LINES), stages=stages, checks=CheckOptions() if stages is JUDGING else None
     )
     assert len(scored) == len(LINES)
+    assert all(check.kind != "failed" for translation in scored for check in translation.checks)
