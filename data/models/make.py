@@ -56,7 +56,8 @@ from nmt_cli.runtime.model_directory import (
 from nmt_cli.text.wrapping import format_count
 
 HERE = Path(__file__).parent
-sys.path.append(str(HERE.parents[1] / "benchmarks"))
+sys.path += [str(HERE), str(HERE.parents[1] / "benchmarks")]
+from catalogues import LIST, read_list  # noqa: E402
 from phrases import is_right, read_phrases  # noqa: E402
 
 TEMPLATES = HERE / "templates"
@@ -324,6 +325,7 @@ def write_pages(
     source, target = (find_language(code).name for code in (card.source_language, card.target_language))
     weights = measure_training_files(model)
     counts, first = corpus.manifest.counts.splits, next(iter(scores.values()))
+    programs = read_list(LIST)
     values = {
         "name": name,
         "package": name_package(name),
@@ -337,6 +339,9 @@ def write_pages(
         "context": READS_CONTEXT if card.context else "",
         "phrases": count_right_phrases(model),
         **choose_examples(model, sets),
+        "programs": str(len(programs)),
+        "catalogues": "\n".join(f"   {each.name} {each.version}".rstrip() + f": {each.licence}" for each in programs),
+        "licences": " AND ".join(sorted({each.licence for each in programs})),
         "pairs": f"{counts['train']:,}",
         "scores": format_scores(scores),
         "signatures": "; ".join(f"{METRICS[name]} `{first[name]['signature']}`" for name in METRICS),

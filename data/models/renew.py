@@ -1,6 +1,7 @@
 """Makes the packages of both directions anew, from their corpora to their scores.
 
-    python data/models/renew.py --tatoeba PAIRS --help-pages PAIRS --interface PAIRS --captions PAIRS --work DIR --go-on
+    python data/models/renew.py --tatoeba PAIRS --help-pages PAIRS --interface PAIRS --catalogues PAIRS \\
+        --captions PAIRS --work DIR --go-on
 
 The files are tab-separated, compressed or not: those of `corpus.py`, and captions that are only translated. DIR gets
 all that is made on the way, and a run that was stopped goes on from there. A model learns in two stages, each from the
@@ -47,15 +48,21 @@ class Stage(NamedTuple):
         return work / self.name
 
 
-STAGES = (
-    Stage(
-        *("broad", 0.7, 0.6),
-        {"tatoeba": 0.5, "joined": 1, "help": 1, "ui": 1, "distilled": 1, "texts": 1, "phrases": 8, "names": 2},
-    ),
-    Stage(
-        *("context", 0.3, 0.9),
-        {"tatoeba": 0.1, "joined": 1, "help": 1, "ui": 0.3, "distilled": 0.3, "texts": 1, "phrases": 4, "names": 1},
-    ),
+WEIGHTS = {  # in both stages
+    "tatoeba": (0.5, 0.1),
+    "joined": (1, 1),
+    "help": (1, 1),
+    "ui": (1, 0.3),
+    "distilled": (1, 0.3),
+    "texts": (1, 1),
+    "labels": (3, 1),
+    "messages": (1, 0.3),
+    "phrases": (8, 4),
+    "names": (2, 1),
+}
+STAGES = tuple(
+    Stage(name, time, context, {file: weights[number] for file, weights in WEIGHTS.items()})
+    for number, (name, time, context) in enumerate((("broad", 0.7, 0.6), ("context", 0.3, 0.9)))
 )
 SHORTEST = 20  # seconds of a stage
 CLOSE = 50.0  # chrF of a translation that is learned from
@@ -68,8 +75,10 @@ CONTRASTIVE = HERE.parents[1] / "benchmarks" / "contrastive.py"  # texts whose s
 def prepare(corpora: argparse.Namespace, work: Path) -> None:
     """Writes the corpus, and prepares it for each stage: with new subwords, or with those of the packages."""
     corpus = work / "corpus"
-    make_corpus(corpora.tatoeba, corpora.help_pages, corpora.interface, corpus)
-    write_pairs(corpus / "test" / "captions.tsv", read_pairs(corpora.captions))
+    captions = list(read_pairs(corpora.captions))
+    files = (corpora.tatoeba, corpora.help_pages, corpora.interface)
+    make_corpus(*files, corpus, catalogues=corpora.catalogues, tested=captions)
+    write_pairs(corpus / "test" / "captions.tsv", captions)
     held_out = key_sides(pair for split in ("dev", "test") for pair in read_pairs(corpus / f"{split}.tsv", 2))
     subprocess.run([sys.executable, CONTRASTIVE, "write", corpus / "texts.tsv"], check=True)
     write_pairs(corpus / "texts.tsv", leave_out(read_pairs(corpus / "texts.tsv", 2), held_out), with_groups=True)
@@ -163,7 +172,7 @@ def pack(work: Path, output: Path) -> Iterator[Path]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for option in ("--tatoeba", "--help-pages", "--interface", "--captions", "--work"):
+    for option in ("--tatoeba", "--help-pages", "--interface", "--catalogues", "--captions", "--work"):
         parser.add_argument(option, type=Path, required=True)
     parser.add_argument("--output", type=Path, default=HERE, help="folder of the packages")
     parser.add_argument("--minutes", type=float, default=82, help="of training, both stages together")

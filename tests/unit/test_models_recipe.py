@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations, cycle
 from pathlib import Path
 from types import ModuleType
+from zipfile import ZipFile
 
 import pytest
 
@@ -16,6 +17,7 @@ from nmt_cli.text.normalise import make_sentence_key
 from support.scripts import PROJECT, load_script
 
 SETS = ("tatoeba", "help", "pages", "ui")
+FILES = (("tatoeba", 0), ("help_pages", 1), ("interface", 2), ("captions", 0), ("catalogues", 1))  # and their columns
 
 
 class LeakingModel:
@@ -53,7 +55,7 @@ def corpora(tmp_path: Path) -> Namespace:
     """Real sentences as three corpora, in which each tenth is also in the one before, in capitals."""
     pairs = [line.split("\t") for line in (PROJECT / "data/eng-deu.tsv").read_text(encoding="utf-8").splitlines()]
     files = {}
-    for number, (name, columns) in enumerate((("tatoeba", 0), ("help_pages", 1), ("interface", 2), ("captions", 0))):
+    for number, (name, columns) in enumerate(FILES):
         part = pairs[300 * number : 300 * (number + 1)]
         part += [[text.upper() for text in pair] for pair in pairs[300 * (number + 1) : 300 * (number + 2) : 10]]
         rows = [[*pair, *[""] * (columns - 1), *[str(row % 30)] * (columns > 0), ""] for row, pair in enumerate(part)]
@@ -94,7 +96,7 @@ def test_no_held_out_sentence_is_learned_even_if_distilled(
 # `data/models/corpus.py`: what is held out for the bundled models is in no other set and not in training.
 
 
-TRAINED = ("tatoeba", "help", "ui", "phrases", "names")
+TRAINED = ("tatoeba", "help", "ui", "labels", "messages", "phrases", "names")
 MADE_SETS = [f"{split}/{name}" for split in ("dev", "test") for name in ("tatoeba", "help", "pages", "ui")]
 
 
@@ -109,7 +111,7 @@ def corpus_script() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def real_corpus(corpus_script: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A corpus whose pages and catalogues share a tenth of their texts with others."""
+    """A corpus whose pages and catalogues share a tenth of their texts with others; packages have all of them."""
     directory = tmp_path_factory.mktemp("corpus")
     everyday = [f"sentence {number % 5700}\tSatz {number}" for number in range(6000)]
     (directory / "tatoeba.tsv").write_text("\n".join(everyday) + "\n")
@@ -122,9 +124,11 @@ def real_corpus(corpus_script: ModuleType, tmp_path_factory: pytest.TempPathFact
             rows if name == "help" else ["\t".join([*row.split("\t")[:2], "", row.split("\t")[2]]) for row in rows]
         )
         (directory / f"{name}.tsv").write_text("\n".join(["English\tdeu\tpage\tid", *columns]) + "\n")
-    corpus_script.make_corpus(
-        directory / "tatoeba.tsv", directory / "help.tsv", directory / "ui.tsv", directory / "made"
-    )
+    packages = [row[:2] for name in ("tatoeba", "help", "ui") for row in read_texts(directory / f"{name}.tsv")]
+    packages += [(f"a label {number}", f"ein Wort {number}") for number in range(300)]
+    (directory / "packages.tsv").write_text("".join("\t".join((*row, "package")) + "\n" for row in packages))
+    files = [directory / f"{name}.tsv" for name in ("tatoeba", "help", "ui")]
+    corpus_script.make_corpus(*files, directory / "made", catalogues=directory / "packages.tsv")
     return directory
 
 
@@ -152,7 +156,8 @@ def test_pages_of_a_test_set_are_whole_but_for_texts_of_other_sets(real_corpus: 
 
 def test_no_phrase_of_the_benchmark_is_learned_in_any_case(corpus_script: ModuleType, tmp_path: Path) -> None:
     rows = read_texts(PROJECT / "benchmarks/phrases.tsv")
-    tested = [tuple(side.split(" | ")[0].upper() + "!" for side in row[:2]) for row in rows]
+    sides = [(choice.upper() + "!" for choice in cycle(side.split(" | "))) for row in rows for side in row[:2]]
+    tested = [pair for _ in range(10) for pair in zip(*(map(next, sides[side::2]) for side in (0, 1)), strict=True)]
     others = [(f"text {number}", f"Text {number}") for number in range(9000)]
     for name, columns in (("tatoeba", 0), ("help", 2), ("ui", 2)):
         header = [("English", "deu", "page", "id")] if columns else []
@@ -169,6 +174,74 @@ def test_no_phrase_of_the_benchmark_is_learned_in_any_case(corpus_script: Module
 
 
 def test_a_seed_draws_the_same_sets(corpus_script: ModuleType, real_corpus: Path, tmp_path: Path) -> None:
-    corpus_script.make_corpus(*(real_corpus / f"{name}.tsv" for name in ("tatoeba", "help", "ui")), tmp_path)
+    files = (real_corpus / f"{name}.tsv" for name in ("tatoeba", "help", "ui"))
+    corpus_script.make_corpus(*files, tmp_path, catalogues=real_corpus / "packages.tsv")
     for path in sorted((real_corpus / "made").rglob("*.tsv")):
         assert (tmp_path / path.relative_to(real_corpus / "made")).read_bytes() == path.read_bytes()
+
+
+# `data/models/catalogues.py`: the texts of a package are paired by file and key, and what is no translation is dropped.
+
+
+@pytest.fixture
+def catalogues(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(PROJECT / "data/models"))
+    return load_script("data/models/catalogues.py")
+
+
+@pytest.mark.parametrize(
+    ("files", "pairs"),
+    [
+        ({"de/django.po": 'msgid "Cart"\nmsgstr "Korb"\n\n#, fuzzy\nmsgid "Size"\nmsgstr "Maß"\n'}, [("Cart", "Korb")]),
+        ({"en-US.json": '{"a": {"b": "Cart"}}', "de-DE.json": '{"a": {"b": "Korb", "c": "Maß"}}'}, [("Cart", "Korb")]),
+        ({"en-0b9a97f61d2c4e8f0a1b.json": '["Cart"]', "de-1b9a97f61d2c4e8f0a1b.json": '["Korb"]'}, [("Cart", "Korb")]),
+        ({"en.json": '{"en": {"a": "Cart"}}', "de.json": '{"de": {"a": "Korb"}}'}, [("Cart", "Korb")]),
+        ({"words.js": "x = {'Cart': {en: \"Cart\", de: 'K\\u00f6rbe'}};"}, [("Cart", "Körbe")]),
+        ({"en.ts": "{a: {b: `Cart`}, c: 'Size'}", "de.ts": "{c: 'x', a: {b: 'Korb'}}"}, [("Cart", "Korb")]),
+        ({"m.properties": "a.b = Cart\n", "m_de.properties": "# Korb\na.b=K\\u00f6rbe\n"}, [("Cart", "Körbe")]),
+        ({"a/en-US/x.ftl": "a =\n    .b = Cart\nc = Size\n", "b/de/x.ftl": "a =\n    .b = Korb\n"}, [("Cart", "Korb")]),
+    ],
+)  # fmt: skip
+def test_texts_of_a_package_are_paired_by_file_and_key(
+    catalogues: ModuleType, tmp_path: Path, files: dict[str, str], pairs: list[tuple[str, str]]
+) -> None:
+    with ZipFile(tmp_path / "package.whl", "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    package = catalogues.Package("package", "pip", "MIT", files=("*.*",))
+    read = catalogues.read_package(package, [tmp_path / "package.whl"])
+    assert list(read) == [(*pair, "package") for pair in pairs]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "is_kept"),
+    [
+        ("Opening hours", "Öffnungszeiten", True),
+        ("Delete {name}?", "{name} löschen?", True),
+        ("Delete {name}?", "{file} löschen?", False),
+        ("<b>Total</b>", "<b>Summe</b>", True),
+        ("<b>Total</b>", "Summe", False),
+        ("Hotel", "hotel", False),
+        ("yyyy/MM/dd", "dd.MM.yyyy", False),
+        ("{0} {1}", "{1} {0}", False),
+        ("{n, plural, one {day} other {days}}", "{n, plural, one {Tag} other {Tage}}", False),
+        ("Save", "Сохранить", False),
+        ("Save your work", "Save all of your work", False),
+        ("On", "Das Licht ist eingeschaltet und brennt", False),
+    ],
+)
+def test_what_is_no_translation_is_dropped(catalogues: ModuleType, source: str, target: str, is_kept: bool) -> None:
+    assert [*catalogues.clean([catalogues.Pair(source, target)], "")] == [(source, target, "")] * is_kept
+
+
+def test_what_few_packages_say_is_left_out(catalogues: ModuleType) -> None:
+    packages = [[catalogues.Pair("Total", "Summe", name)] for name in "abcd"]
+    packages += [[catalogues.Pair("Total", "Alles", "e"), catalogues.Pair("All", "Alles", "e")]]
+    assert catalogues.merge(packages) == [("Total", "Summe", "a"), ("All", "Alles", "e")]
+
+
+def test_each_listed_package_is_free_to_pass_on(catalogues: ModuleType) -> None:
+    packages = catalogues.read_list(catalogues.LIST)
+    free = {"MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "MPL-2.0", "Unicode-3.0"}
+    assert len(packages) > 80 and {package.licence for package in packages} <= free
+    assert all(package.version for package in packages if package.registry != "apt")
