@@ -39,11 +39,9 @@ class Constraint(Protocol):
         """Returns the number of candidates a step needs after `length` tokens so that `needed`, or all allowed ones,
         remain.
         """
-        ...
 
     def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
         """Returns (N, C): which candidates are allowed; already barred ones have a log-probability of NEVER."""
-        ...
 
 
 class Prefix(NamedTuple):

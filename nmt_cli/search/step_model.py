@@ -26,7 +26,6 @@ class State(Protocol):
 
         The new state may reuse the memory of this one, which must not be used afterwards.
         """
-        ...
 
 
 StateT = TypeVar("StateT", bound=State)
@@ -46,7 +45,6 @@ class StepModel(Protocol[StateT]):
 
     def encode(self, source: SourceArray) -> StateT:
         """Returns the state before the first target token, one row per sentence; `source` is a batch of `sources`."""
-        ...
 
     def step(self, tokens: IntArray, state: StateT, candidates: int, *, scored: bool = True) -> Step[StateT]:
         """Feeds the previous token of each row, (N,), and returns the `candidates` best next ones.
@@ -54,7 +52,6 @@ class StepModel(Protocol[StateT]):
         If `scored` is false, only their order matters: the log-probabilities of a row may lack a constant where that is
         faster.
         """
-        ...
 
 
 @runtime_checkable
@@ -66,7 +63,6 @@ class FedModel(Protocol):
 
         None if sentences that were fed differently cannot be searched together.
         """
-        ...
 
 
 # What a search finds. Letters: T target tokens, with the end-of-sentence token; S source positions.

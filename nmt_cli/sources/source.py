@@ -51,15 +51,12 @@ class PictureReader(Protocol):
 
         Raises the errors of `read`.
         """
-        ...
 
     def save(self, directory: Path) -> None:
         """Writes to `directory` everything needed to read other pictures in the same way."""
-        ...
 
     def read(self, paths: Sequence[Path]) -> list[FloatArray]:
         """Returns the grids (R, D) of files. Raises NotFoundError, or DataError if a file is not a picture."""
-        ...
 
 
 class Source(Protocol):
@@ -68,26 +65,21 @@ class Source(Protocol):
     @property
     def subwords(self) -> Tokenizer | None:
         """The tokenizer of the texts; None for pictures."""
-        ...
 
     @property
     def vocabulary_size(self) -> int:
         """Number of ids; 0 for pictures, which have none."""
-        ...
 
     @property
     def depth(self) -> int | None:
         """Features of each position; None for text, whose positions are ids."""
-        ...
 
     @property
     def length_factor(self) -> float | None:
         """Maximum number of target tokens per position, besides LENGTH_MARGIN; None if positions do not bound it."""
-        ...
 
     def to_mapping(self) -> dict[str, Any]:
         """Returns the model card's entries about this side."""
-        ...
 
     def make_rows(
         self,
@@ -101,27 +93,21 @@ class Source(Protocol):
         `limit`, by default the side's own, is the maximum number of positions without tags and END; longer lines are
         truncated.
         """
-        ...
 
     def make_batch(self, rows: Sequence[SourceRow]) -> SourceArray:
         """Returns the encoder's input, (B, S, ...), padding shorter rows."""
-        ...
 
     def label_positions(self, row: SourceRow) -> tuple[str, ...]:
         """Returns a name for each of the S positions, without those of tags."""
-        ...
 
     def find_unseen(self, line: str) -> frozenset[str]:
         """Returns the characters of a line that do not occur in the training data."""
-        ...
 
     def with_stored_pictures(self, stored: Mapping[str, FloatArray]) -> Self:
         """Returns a source that finds the grids of these pictures by name instead of reading files."""
-        ...
 
     def with_picture_reader(self, reader: Callable[[], PictureReader]) -> Self:
         """Returns a source with a reader of pictures, which is loaded when the first picture is read."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -210,38 +196,30 @@ class SourceRows(Protocol):
     @classmethod
     def load(cls, stem: Path) -> Self:
         """Memory-maps the rows. Raises ValueError or OSError if the files do not belong together."""
-        ...
 
     @property
     def lengths(self) -> NDArray[np.int64]:
         """(N,) the number of positions of each source: subwords, or regions of a picture."""
-        ...
 
     def __len__(self) -> int: ...
 
     def measure_rows(self, rows: IntArray, target_lengths: IntArray) -> IntArray:
         """Returns (B,) the lengths by which these rows are batched, beside those of their targets."""
-        ...
 
     def pad_rows(self, rows: IntArray) -> SourceArray:
         """Returns (B, S, ...) the encoder input of these B rows, padded to the longest of them."""
-        ...
 
     def limit_pools(self, shape: PoolShape) -> PoolShape:
         """Returns the amount of data that is augmented together, for which `shape` suits text."""
-        ...
 
     def select_rewrites(self, rewrites: tuple[AnyRewrite, ...]) -> tuple[AnyRewrite, ...]:
         """Returns those of some rewrites of text that apply to these sources."""
-        ...
 
     def name_grids(self, read_names: Callable[[], Sequence[str]]) -> Mapping[str, FloatArray]:
         """Returns the grid (R, D) of each picture by the name of its row; empty for text, whose names are not read."""
-        ...
 
     def require_sentences(self, problem: str, hint: str = "") -> Sentences:
         """Returns the rows as sentences. Raises OptionError if they are pictures, beginning with the `problem`."""
-        ...
 
 
 class Sentences(Ragged):

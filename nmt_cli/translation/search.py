@@ -59,7 +59,6 @@ class Neighbours(Protocol):
 
     def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
         """Returns the model for batches of these texts, which have the same tags; None if nothing is like any text."""
-        ...
 
 
 class Network(NamedTuple):

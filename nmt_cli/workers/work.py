@@ -26,11 +26,9 @@ class Work(Protocol[ItemTaken, AnswerGiven]):
 
     def start(self, *, threads: int | None = None) -> Callable[[ItemTaken], AnswerGiven]:
         """Returns the function that answers a block, with that many threads (None: one for each core)."""
-        ...
 
     def pack(self) -> Work[ItemTaken, AnswerGiven]:
         """Returns the same work with the content of the files that it names, for machines without them."""
-        ...
 
     def hold(self) -> Work[ItemTaken, AnswerGiven]:
         """Returns the same work with copies of the files that it names, which stay what they are.
@@ -38,7 +36,6 @@ class Work(Protocol[ItemTaken, AnswerGiven]):
         The processes of this machine share them, and those that are started later have the same. They live as long as
         this process.
         """
-        ...
 
 
 class Executor(Protocol[ItemTaken, AnswerGiven]):
@@ -47,14 +44,12 @@ class Executor(Protocol[ItemTaken, AnswerGiven]):
     @property
     def replacements(self) -> int:
         """The number of processes that died and were replaced."""
-        ...
 
     def map_blocks(self, blocks: Iterable[ItemTaken]) -> Iterator[AnswerGiven]:
         """Yields the answer to each block, in the order of the blocks, without waiting for a later block.
 
         An exception that `blocks` raises is raised here, after the answers to the blocks before it.
         """
-        ...
 
 
 class InProcess(NamedTuple):

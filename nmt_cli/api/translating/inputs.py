@@ -146,26 +146,21 @@ class Console(Protocol):
     @property
     def can_prompt(self) -> bool:
         """Whether a person types the lines and reads their translations one by one."""
-        ...
 
     @property
     def output(self) -> IO[bytes]:
         """Accepts output that goes to no file."""
-        ...
 
     def open_input(self) -> IO[bytes]:
         """Opens a reader of input that comes from no file."""
-        ...
 
     def ask_for_lines(
         self, card: ModelCard, write: Callable[[Translation], str], errors: str
     ) -> Iterator[list[TranslationUnit]]:
         """Yields the lines typed by a person, each as a unit that `write` formats."""
-        ...
 
     def show_progress(self, paths: Sequence[Path], *, has_lines: bool) -> AbstractContextManager[Callable[[int], None]]:
         """Shows how many lines of these files, or texts of files without, are translated: the context gets it."""
-        ...
 
     def say(self, text: str) -> None: ...
 

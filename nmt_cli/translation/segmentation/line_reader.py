@@ -277,15 +277,12 @@ class PieceMemory(Protocol):
 
     def recall_pieces(self, line: str, pieces: Sequence[Piece], reader: LineReader) -> list[Piece]:
         """Returns the pieces of a line, with translations where known."""
-        ...
 
     def with_neighbours(self, translator: Any, most: int) -> Any:
         """Returns a translator that is guided by at most `most` entries like each text."""
-        ...
 
     def link_pieces(self, tools: Any, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
         """Returns the known translations whose words could be linked to their sources."""
-        ...
 
 
 # Matches given translations with the pieces of their sources, so that scoring reads a pair as translation does.
