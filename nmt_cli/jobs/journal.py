@@ -52,8 +52,9 @@ class FinishedBlock(NamedTuple):
     @classmethod
     def write(cls, texts: Sequence[str], results: list[Any]) -> FinishedBlock:
         """Writes the line of a block with these texts."""
-        content = zlib.compress(json.dumps(results, ensure_ascii=False).encode("utf-8", "surrogatepass"), FASTEST)
-        return cls(hash_texts(texts) + b" " + b85encode(content) + b"\n", len(results))
+        written = json.dumps(results, ensure_ascii=False, default=encode_value).encode("utf-8", "surrogatepass")
+        content = b85encode(zlib.compress(written, FASTEST))
+        return cls(hash_texts(texts) + b" " + content + b"\n", len(results))
 
 
 class BlockJournal:
@@ -130,18 +131,27 @@ def hash_texts(texts: Sequence[str]) -> bytes:
     return hashlib.sha256(json.dumps(tuple(texts)).encode()).hexdigest().encode()
 
 
-# Translations as JSON and back, without loss: each value that is not JSON is an object with its kind as the key.
+# Translations as JSON and back, without loss: a tuple is a list, and the types of the fields say what it stands for.
 #
-# `FailedCheck("numbers", "7 missing")` is written as `{"FailedCheck": ["numbers", "7 missing"]}`. What is read is held
-# against the types of the fields, since whatever stands in a file may have been written by anybody.
+# `FailedCheck("numbers", "7 missing")` is written as `["numbers", "7 missing"]`. What is read is held against these
+# types, since whatever stands in a file may have been written by anybody.
 
-
-PLAIN = frozenset((str, float, int, bool, type(None)))  # what is JSON already: most values
 LAZY_TYPES = {"FloatArray": FloatArray, "ReadAs": ReadAs, "Fault": Fault}  # that are imported to check types alone
 
 
+def encode_value(value: Any) -> Any:
+    """Returns a value that JSON lacks as one that it has."""
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, range):
+        return [value.start, value.stop, value.step]
+    if isinstance(value, np.ndarray):
+        return [value.dtype.str, value.shape, b85encode(value.tobytes()).decode()]
+    return value.item()  # a number of NumPy
+
+
 def decode_translation(row: Any) -> Translation:
-    """Returns the translation that `encode_value` has encoded.
+    """Returns the translation that a row of JSON stands for.
 
     Raises TypeError, ValueError or RecursionError for anything else.
     """
@@ -149,62 +159,26 @@ def decode_translation(row: Any) -> Translation:
     return translation
 
 
-def encode_value(value: Any) -> Any:
-    """Returns a value as JSON."""
-    if type(value) in PLAIN:
-        return value
-    if isinstance(value, tuple | frozenset):
-        items = [encode_value(item) for item in (sorted(value) if isinstance(value, frozenset) else value)]
-        name = type(value).__name__
-        return items if name == "tuple" else {name: items}
-    if isinstance(value, Mapping):
-        return {"mapping": [[encode_value(key), encode_value(item)] for key, item in value.items()]}
-    if isinstance(value, range):
-        return {"range": [value.start, value.stop, value.step]}
-    if isinstance(value, np.ndarray):
-        return {"array": [value.dtype.str, value.shape, b85encode(value.tobytes()).decode()]}
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def decode_value(kind: Any, value: Any) -> Any:
-    """Returns the value of a type that `encode_value` has encoded. Raises TypeError or ValueError if it is none."""
+    """Returns the value of a type that stands in JSON. Raises TypeError or ValueError if it is none."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
-    if kind is FloatArray or kind is range or origin in (frozenset, Mapping) or hasattr(kind, "_fields"):
-        return decode_object(kind, value)
-    if origin in (types.UnionType, typing.Union):
-        return decode_union(parts, value)
-    if origin is tuple:
-        return decode_tuple(parts, value)
+    if origin in (types.UnionType, typing.Union):  # with None, which no other of our types stands for
+        (kind,) = (part for part in parts if part is not type(None))
+        return None if value is None else decode_value(kind, value)
+    if kind is FloatArray:
+        return decode_array(*decode_tuple((str, tuple[int, ...], str), value))
+    if kind is range:
+        return range(*decode_tuple((int, int, int), value))
+    if hasattr(kind, "_fields"):
+        return kind(*decode_tuple(tuple(list_field_types(kind).values()), value))
+    if origin in (tuple, frozenset):
+        return origin(decode_tuple(parts if origin is tuple else (parts[0], ...), value))
+    if origin is Mapping and isinstance(value, dict):
+        return {name: decode_value(parts[1], item) for name, item in value.items()}
     is_number = kind is float and type(value) is int
     if not (is_number or type(value) is kind or (origin is Literal and isinstance(value, str) and value in parts)):
         refuse(kind, value)
     return value
-
-
-def decode_object(kind: Any, value: Any) -> Any:
-    """Returns a value whose kind is written beside it."""
-    origin, parts = typing.get_origin(kind), typing.get_args(kind)
-    if kind is FloatArray:
-        return decode_array(*read_items("array", value, (str, tuple[int, ...], str)))
-    if kind is range:
-        return range(*read_items("range", value, (int, int, int)))
-    if origin is frozenset:
-        return frozenset(decode_tuple((parts[0], ...), open_object("frozenset", value)))
-    if origin is Mapping:
-        pair = types.GenericAlias(tuple, parts)
-        return dict(decode_tuple((pair, ...), open_object("mapping", value)))
-    return kind(*read_items(kind.__name__, value, tuple(list_field_types(kind).values())))
-
-
-def decode_union(kinds: Sequence[Any], value: Any) -> Any:
-    """Returns a value of a type, or None."""
-    is_none = type(None) in kinds
-    if not is_none:
-        refuse(kinds, value)
-    if value is None:
-        return None
-    (kind,) = (kind for kind in kinds if kind is not type(None))
-    return decode_value(kind, value)
 
 
 def decode_tuple(parts: Sequence[Any], value: Any) -> tuple[Any, ...]:
@@ -219,18 +193,6 @@ def decode_array(kind: str, shape: tuple[int, ...], data: str) -> FloatArray:
     if np.dtype(kind).kind != "f" or len(shape) != 2 or min(shape) < 0:
         refuse(FloatArray, kind)
     return np.frombuffer(b85decode(data), kind).reshape(shape)
-
-
-def read_items(name: str, value: Any, kinds: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Returns what stands under the only key of an object, as items of these types."""
-    return decode_tuple(kinds, open_object(name, value))
-
-
-def open_object(name: str, value: Any) -> Any:
-    """Returns what stands under the only key of an object, which is `name`."""
-    if not isinstance(value, dict) or list(value) != [name]:
-        refuse(name, value)
-    return value[name]
 
 
 @cache
@@ -274,8 +236,7 @@ def answer_in_writing(translate: TranslateBlock, block: Block) -> JournalledAnsw
     """Translates a block, and writes its line."""
 
     translations = translate(block)
-    finished = FinishedBlock.write(block.texts, list(map(encode_value, translations)))
-    return JournalledAnswer(translations, finished)
+    return JournalledAnswer(translations, FinishedBlock.write(block.texts, translations))
 
 
 class JournalledExecutor(NamedTuple):

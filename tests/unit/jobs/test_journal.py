@@ -107,10 +107,15 @@ def make_translation() -> Translation:
     )
 
 
+def as_read(value: Any) -> Any:
+    """What stands in a journal for a value."""
+    return json.loads(json.dumps(value, default=encode_value))
+
+
 def test_a_translation_comes_back_as_it_was(tmp_path: Path) -> None:
     journal = BlockJournal(tmp_path / "x", IDENTITY)
     before = make_translation()
-    journal.append(FinishedBlock.write(["a b"], [encode_value(before)]))
+    journal.append(FinishedBlock.write(["a b"], [before]))
     journal.close()
     (block,) = (again := BlockJournal(journal.path, IDENTITY)).replay()
     again.close()
@@ -119,7 +124,7 @@ def test_a_translation_comes_back_as_it_was(tmp_path: Path) -> None:
     after = after._replace(unseen=before.unseen)  # the order of a set's items is not told
     assert repr(after) == repr(before).replace("np.float64(-0.3333333333333333)", "-0.3333333333333333")
     assert after.hypotheses[0].attention.tobytes() == before.hypotheses[0].attention.tobytes()
-    small = decode_translation(json.loads(json.dumps(encode_value(before.drop_network()))))
+    small = decode_translation(as_read(before.drop_network()))
     assert (small.text, small.checks, small.placed) == (before.text, before.checks, before.placed)
     assert small.hypotheses[0].attentions == ()
 
@@ -165,9 +170,9 @@ def replace_at(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 ONE_UNSEEN = make_translation()._replace(unseen=frozenset("ä"))  # a set of several is written in order
-SAVED = json.loads(json.dumps(encode_value(ONE_UNSEEN)))
+SAVED = as_read(ONE_UNSEEN)
 PLACES = list(list_places(SAVED))
-OTHERS: list[Any] = [-1, True, None, "x", [], {}, [[]], 1.5, {"range": [0, 1, 0]}, {"array": ["<f4", [-1], ""]}]
+OTHERS: list[Any] = [-1, True, None, "x", [], {}, [[]], 1.5, [0, 1, 0], ["<f4", [-1], ""]]
 
 
 @pytest.mark.parametrize("other", OTHERS, ids=repr)
@@ -179,7 +184,7 @@ def test_a_value_of_another_type_is_damage_or_told_from_none(other: Any) -> None
             decoded = decode_translation(changed)
         except (TypeError, ValueError):
             continue
-        assert json.loads(json.dumps(encode_value(decoded))) == changed, path
+        assert as_read(decoded) == changed, path
         hypothesis = decoded.hypotheses[0] if decoded.hypotheses else None
         assert isinstance(decoded.text, str) and isinstance(decoded.source, str)
         assert hypothesis is None or all(type(token) is int for token in hypothesis.tokens)
@@ -189,11 +194,11 @@ def test_a_value_of_another_type_is_damage_or_told_from_none(other: Any) -> None
     "row",
     [
         5,
-        replace_at(SAVED, ("Translation", 0), -1),
-        replace_at(SAVED, ("Translation", 2), [5]),
+        replace_at(SAVED, (0,), -1),
+        replace_at(SAVED, (2,), [5]),
         {"system": ["true"]},
-        {"array": ["O", [1], "0"]},
-        {"Translation": []},
+        ["O", [1], "0"],
+        [],
         {},
         ["A"],
         None,
