@@ -15,11 +15,12 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from nmt_cli.errors import TrainingError, convert_os_error
+from nmt_cli.records import build
 from nmt_cli.training.checkpoints import Checkpoints, KeptEpoch
 from nmt_cli.training.data.batches import EarlierBatches, TrainingBatches
 from nmt_cli.training.deadline import Deadline
@@ -93,10 +94,6 @@ class Meter:
         """Returns the values with which another process continues the epoch."""
         return {"nats": self.nats, "tokens": self.tokens, "steps": self.steps, "earlier_seconds": self.seconds}
 
-    @classmethod
-    def from_mapping(cls, values: dict[str, Any]) -> Self:
-        return cls(**values)
-
 
 DECAY = 0.95  # of the moving mean: it remembers about twenty updates
 MAX_ROLLBACKS = 3  # before a run is given up
@@ -168,29 +165,8 @@ class Progress:
         self.meter = Meter()
 
     def to_mapping(self) -> dict[str, Any]:
-        """Returns the progress in the form of the checkpoint."""
-        return {
-            "epoch": self.epoch,
-            "meter": self.meter.to_mapping(),
-            "losses": asdict(self.losses),
-            "rollbacks": self.rollbacks,
-            "factor": self.factor,
-            "elapsed": self.elapsed,
-            "share": self.share,
-            "handover": None if self.handover is None else asdict(self.handover),
-            "earlier_batches": None if self.earlier_batches is None else asdict(self.earlier_batches),
-        }
-
-    @classmethod
-    def from_mapping(cls, values: dict[str, Any]) -> Self:
-        handover, earlier = values["handover"], values.get("earlier_batches")
-        nested = {
-            "meter": Meter.from_mapping(values["meter"]),
-            "losses": LossMonitor(**values["losses"]),
-            "handover": None if handover is None else Handover(**handover),
-            "earlier_batches": None if earlier is None else EarlierBatches(**earlier),
-        }
-        return cls(**{**values, **nested})
+        """Returns the progress in the form of the checkpoint, from which `records.build` makes it again."""
+        return asdict(self) | {"meter": self.meter.to_mapping()}
 
 
 @dataclass
@@ -419,7 +395,7 @@ class TrainingRun:
         identity, progress = self.request.identify(self.replay), self.progress.to_mapping()
         facts: dict[str, Any] = {"identity": identity, "progress": progress, "updates": self.updates}
         if self.parent is not None:
-            facts["parent"] = self.parent.to_mapping()
+            facts["parent"] = asdict(self.parent)
         self.checkpoints.save_state(self.trainer.state, facts)
 
     def try_to_write(self, content: str, write: Callable[[], None]) -> bool:
@@ -439,7 +415,7 @@ class TrainingRun:
     def restore(self) -> None:
         """Loads the checkpoint: weights, optimiser, progress and kept epochs."""
         facts = self.checkpoints.load_state(self.trainer.state)
-        self.progress = Progress.from_mapping(facts["progress"])
+        self.progress = build(Progress, facts["progress"])
         # Not that of the checkpoint: it may come from the shorter run that this run extends.
         self.progress.handover = self.schedule.handover
         self.progress.earlier_batches = self.batches.earlier

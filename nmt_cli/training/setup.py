@@ -29,6 +29,7 @@ from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.files import count_cores
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.records import build
 from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.profile_building import merge_profiles
@@ -205,7 +206,7 @@ def start_weights(network: Seq2Seq, corpus: PreparedCorpus, config: TrainOptions
 def restore_parent(facts: dict[str, Any]) -> ParentInfo | None:
     """Returns the checkpoint's information about the model that its training started from."""
     saved = facts.get("parent")
-    return None if saved is None else ParentInfo.from_mapping(saved)
+    return None if saved is None else build(ParentInfo, saved)
 
 
 def start_clock(run: TrainingRun, deadline: Deadline) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from nmt_cli.model.config import ModelConfig
 
@@ -50,18 +50,6 @@ class ParentInfo:
     def is_same_vocabulary(self) -> bool:
         """Whether every piece of the new network is the parent's."""
         return not any(counts.spelled or counts.drawn for counts in self.rows.values())
-
-    def to_mapping(self) -> dict[str, Any]:
-        """Returns the entries of the model card and of the checkpoint."""
-        return {
-            **vars(self),
-            "tags": dict(self.tags),
-            "rows": {side: dict(vars(counts)) for side, counts in self.rows.items()},
-        }
-
-    @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        return cls(**{**values, "rows": {side: RowCounts(**counts) for side, counts in values["rows"].items()}})
 
 
 @dataclass(frozen=True)

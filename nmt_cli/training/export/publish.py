@@ -358,7 +358,7 @@ def make_card(run: TrainingRun, corpus: PreparedCorpus, choice: WeightChoice, in
         checksums={},
         source=corpus.source.to_mapping(),
         date=datetime.now(UTC).date().isoformat(),
-        parent={} if run.parent is None else run.parent.to_mapping(),
+        parent={} if run.parent is None else asdict(run.parent),
         tags={**({} if run.parent is None else run.parent.tags), **count_trained_tags(corpus)},
         context=max(0 if run.parent is None else run.parent.context, int(corpus.manifest.context.pairs > 0)),
     )

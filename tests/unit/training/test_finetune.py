@@ -18,6 +18,7 @@ from nmt_cli.files import hash_file
 from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.records import build
 from nmt_cli.runtime.model_directory import ModelDirectory, read_card
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import parse_tag_list
@@ -218,7 +219,7 @@ def test_a_child_keeps_what_it_shares_with_its_parent_as_its_card_says(old: Old,
     assert entries["name"] == "model" and entries["weights"] == hash_file(old.model / "weights.npz")
     counts = entries["rows"]["joint"]
     assert sum(counts.values()) == child.source_tokenizer.vocabulary_size and counts["kept"] > 290
-    assert watcher.parents == [ParentInfo.from_mapping(entries)]
+    assert watcher.parents == [build(ParentInfo, entries)]
 
 
 @pytest.mark.slow
@@ -244,7 +245,7 @@ def test_a_resumed_child_needs_its_parent_no_more_and_still_tells_it(old: Old, t
     watcher = StartWatcher()
     train(replace(request, network=SMALL, training=replace(config, epochs=2), resume=True, watcher=watcher))
     assert read_card(tmp_path / "model").parent == before
-    assert watcher.parents == [ParentInfo.from_mapping(before)]
+    assert watcher.parents == [build(ParentInfo, before)]
 
 
 class StartWatcher(Watcher):

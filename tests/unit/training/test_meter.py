@@ -28,7 +28,7 @@ def test_a_resumed_epoch_counts_earlier_tokens_and_time_but_not_its_speed(monkey
     monkeypatch.setattr(module.time, "perf_counter", lambda: next(moments))
     killed = Meter(started=module.time.perf_counter())
     killed.add(nats=30.0, tokens=10.0)
-    meter = Meter.from_mapping({**killed.to_mapping(), "started": module.time.perf_counter()})
+    meter = Meter(**killed.to_mapping(), started=module.time.perf_counter())
     meter.add(nats=10.0, tokens=10.0)
     assert (meter.steps, meter.loss, meter.tokens_per_second) == (2, 2.0, 10.0)
     assert meter.seconds == 7.0 + 3.0
@@ -36,7 +36,7 @@ def test_a_resumed_epoch_counts_earlier_tokens_and_time_but_not_its_speed(monkey
 
 def test_a_process_that_did_no_step_of_an_epoch_has_no_speed() -> None:
     saved = {"nats": 1.0, "tokens": 2.0, "steps": 3, "earlier_seconds": 4.0}
-    meter = Meter.from_mapping(saved)
+    meter = Meter(**saved)
     assert (meter.tokens_per_second, meter.seconds_per_step) == (0.0, 0.0)
 
 
