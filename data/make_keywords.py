@@ -1,6 +1,6 @@
-"""Writes `nmt_cli/api/options/keywords.py`: the options of the functions of `nmt`, by the settings that declare them.
+"""Writes `nmt_cli/api/options/keywords.pyi`: the options of the functions of `nmt`, by the settings that declare them.
 
-    python data/make_keywords.py > nmt_cli/api/options/keywords.py
+    python data/make_keywords.py > nmt_cli/api/options/keywords.pyi
 
 A test compares the file with what this script writes.
 """
@@ -75,7 +75,7 @@ SIZES = ("dev", "test")  # texts on the command line; numbers are sizes
 def render_module() -> str:
     """Returns the content of the module."""
     text = "\n".join([HEAD, *map(render_group, GROUPS)])
-    formatter = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "keywords.py", "-"]
+    formatter = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "keywords.pyi", "-"]
     return subprocess.run(formatter, input=text, capture_output=True, text=True, check=True).stdout
 
 

@@ -54,5 +54,5 @@ def test_a_wrong_name_or_value_of_an_option_is_an_error_of_types(tmp_path: Path)
 
 def test_the_keywords_are_those_of_the_settings() -> None:
     rendered = load_script("data/make_keywords.py").render_module()
-    kept = (REPOSITORY / "nmt_cli/api/options/keywords.py").read_text(encoding="utf-8")
-    assert rendered == kept, "run: python data/make_keywords.py > nmt_cli/api/options/keywords.py"
+    kept = (REPOSITORY / "nmt_cli/api/options/keywords.pyi").read_text(encoding="utf-8")
+    assert rendered == kept, "run: python data/make_keywords.py > nmt_cli/api/options/keywords.pyi"

@@ -13,7 +13,6 @@ from nmt_cli.api.progress import StageReporter
 
 Text = str | os.PathLike[str]
 
-
 class DecodingKeywords(TypedDict, total=False):
     """The options of all functions that search."""
 
@@ -26,7 +25,6 @@ class DecodingKeywords(TypedDict, total=False):
     no_repeat_ngram: int
     max_length: int
     max_source_length: int | None
-
 
 class VisualizeKeywords(DecodingKeywords, total=False):
     """The options of `visualize`."""
@@ -45,7 +43,6 @@ class VisualizeKeywords(DecodingKeywords, total=False):
     tag: Sequence[Text]
     formality: Literal["formal", "informal"] | None
 
-
 class EvaluateKeywords(DecodingKeywords, total=False):
     """The options of `evaluate`."""
 
@@ -62,7 +59,6 @@ class EvaluateKeywords(DecodingKeywords, total=False):
     formality: Literal["formal", "informal"] | None
     context: int | None
 
-
 class EvaluationKeywords(EvaluateKeywords, total=False):
     """The options of `evaluate`, with its other arguments."""
 
@@ -77,7 +73,6 @@ class EvaluationKeywords(EvaluateKeywords, total=False):
     rerank: Text | None
     profile: bool
     progress: StageReporter | None
-
 
 class SearchKeywords(DecodingKeywords, total=False):
     """The options of `translate`, `stream` and `translations`."""
@@ -101,7 +96,6 @@ class SearchKeywords(DecodingKeywords, total=False):
     formality: Literal["formal", "informal"] | None
     context: int | None
 
-
 class LoadKeywords(SearchKeywords, total=False):
     """The options of `load`."""
 
@@ -111,7 +105,6 @@ class LoadKeywords(SearchKeywords, total=False):
     slips: bool
     split_sentences: bool
     max_words: int
-
 
 class FileKeywords(SearchKeywords, total=False):
     """The options of `translate_file`."""
@@ -125,7 +118,6 @@ class FileKeywords(SearchKeywords, total=False):
     fuzzy: bool
     encoding: Text | None
     errors: Literal["strict", "replace"]
-
 
 class PrepareKeywords(TypedDict, total=False):
     """The options of `prepare`."""
@@ -162,7 +154,6 @@ class PrepareKeywords(TypedDict, total=False):
     separate_vocabularies: bool | None
     max_source_length: int | None
     tokenizer_from: Text | None
-
 
 class TrainKeywords(TypedDict, total=False):
     """The options of `train`."""
