@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.package_code import MODULES, list_nodes, parse, within_package
+from support.package_code import MODULES, PACKAGE, list_nodes, parse, within_package
 
 BANNED = frozenset(
     "one own found told place each taken parted named opened fed unchecked surroundings given wanted".split()
@@ -73,7 +73,8 @@ def find_suffix(node: ast.ClassDef) -> str:
 
 
 def test_a_role_has_one_suffix() -> None:
-    classes = [node for path in MODULES for node in list_nodes(path) if isinstance(node, ast.ClassDef)]
+    paths = (*MODULES, *PACKAGE.rglob("*.pyi"))  # the keywords are a stub
+    classes = [node for path in paths for node in list_nodes(path) if isinstance(node, ast.ClassDef)]
     assert sum(bool(find_suffix(node)) for node in classes) > 20
     assert [node.name for node in classes if not node.name.endswith(find_suffix(node))] == []
 
