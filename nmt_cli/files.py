@@ -242,11 +242,14 @@ def require_parent(path: Path, name: str, *, hint: str) -> None:
 PAGE_OR_JSON = (".html", ".json")  # endings of reports
 
 
-def require_output(path: Path, option: str, *, endings: Sequence[str] = (), inputs: Iterable[Path] = ()) -> None:
+def require_output(
+    path: Path, option: str, *, endings: Sequence[str] = (), inputs: Iterable[Path] = (), way_on: str | None = None
+) -> None:
     """Raises, before the work, the errors of writing the file named by an option.
 
     OptionError for a directory, for a name with none of the `endings`, if any, and for one of the `inputs` and other
-    files that must stay; OutputError for a file that cannot be created. Devices and pipes are accepted.
+    files that must stay; OutputError for a file that cannot be created, and for one that exists, if a `way_on` is
+    given. Devices and pipes are accepted.
     """
     if endings and path.suffix.lower() not in endings:
         ways = f"{', '.join(endings[:-1])} or {endings[-1]}"
@@ -256,8 +259,15 @@ def require_output(path: Path, option: str, *, endings: Sequence[str] = (), inpu
     hint = f"name another file with {option}"
     if path.is_dir():
         raise OptionError(f"{path} is a directory; the name of a file is needed", hint=hint)
+    if way_on is not None and has_content(path):
+        raise OutputError(f"{path} already exists", hint=f"{way_on}, or {hint}")
     if path.is_file() or not path.exists():
         require_parent(path, str(path), hint=hint)
+
+
+def has_content(path: Path) -> bool:
+    """Whether something would be lost with a file."""
+    return path.is_file() and path.stat().st_size > 0
 
 
 @contextmanager

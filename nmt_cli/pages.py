@@ -22,7 +22,7 @@ def render_document(title: str, body: Sequence[str], *, style: str = "", script:
     """Returns a page, light or dark as set in the reader's system or on the page. `body` holds HTML, `title` text."""
     return "\n".join(
         (
-            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            '<!doctype html>\n<html lang="en" translate="no">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">',

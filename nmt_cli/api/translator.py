@@ -90,6 +90,7 @@ class Translator:
         self._opened: LineTranslator | None = translator
         self._companions = companions
         self._options = list_tags(options)
+        self._reports: set[Path] = set()  # that may be replaced
         self._memory = memory
         self.model = model
         self._languages = self._find_languages(self._fit({}, 1))
@@ -153,7 +154,9 @@ class Translator:
 
             load_confidence(self.card)
         if made.checks is not None and made.checks.report is not None:
-            require_output(Path(made.checks.report), "--report", endings=PAGE_OR_JSON)
+            path = Path(made.checks.report)
+            way_on = None if path in self._reports else "move it away"
+            require_output(path, "--report", endings=PAGE_OR_JSON, way_on=way_on)
         # The memory of `nmt.load` has its languages: tags of a call may ask for another one.
         memory = self._memory if self._find_languages(made) == self._languages else None
         return made._replace(memory=memory and memory.choose_register(made.search.tags))
@@ -248,6 +251,7 @@ class Translator:
         if qa is not None and checks.report is not None:
             qa.texts = texts
             qa.write(Path(checks.report))
+            self._reports.add(Path(checks.report))
         if failed and checks.strict:
             raise CheckError(
                 f"{failed:,} of {format_count(texts, 'text')} failed a check", hint='report="qa.html" shows them'
@@ -272,6 +276,8 @@ class Translator:
         """
         if Path(target).is_file() and not force:
             raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")
+        if force and "report" in options:
+            self._reports.add(Path(str(options["report"])))
         config = DocumentOptions.from_options(**select_options(options, DocumentOptions))
         others = {name: value for name, value in options.items() if not hasattr(config, name)}
         made = self._make_options(others)

@@ -136,8 +136,8 @@ def read_line(number: int) -> str:
 EXPORT_HELP = "Export the model to the directory --output: for CTranslate2, or as a web page."
 ASSETS_HELP = "Folder with Pyodide, its NumPy, and ONNX Runtime Web, for --export page."
 OUTPUT_HELP = (
-    "Output file, which replaces an existing file; for several files, a directory or a pattern such as "
-    "'{name}.{lang}{ext}'."
+    "Output file; for several files, a directory or a pattern such as '{name}.{lang}{ext}'. Existing files are only "
+    "replaced with --force."
 )
 RESUME_HELP = "Continue an interrupted translation of files."
 ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; can be repeated."

@@ -100,7 +100,9 @@ def test_killed_at_several_moments_a_folder_is_written_as_if_never_killed(interr
     for name in ("a.txt", "sub/b.docx"):
         assert (interrupted / "out" / name).read_bytes() == (interrupted / "whole" / name).read_bytes()
     assert "PART 7" in unpack((interrupted / "out/sub/b.docx").read_bytes())["word/document.xml"].decode()
-    assert sorted(path.name for path in (interrupted / "out").rglob("*")) == ["a.txt", "b.docx", "sub"]  # no journal
+    assert sorted(path.name for path in (interrupted / "out").rglob("*")) == [
+        *(".nmt.written", ".nmt.written", "a.txt", "b.docx", "sub")  # no journal
+    ]
 
 
 def refuse(interrupted: Path, *arguments: str) -> str:
@@ -126,8 +128,37 @@ def test_a_file_that_a_person_has_edited_is_not_replaced_by_going_on(interrupted
     assert written.read_text() == "corrected by hand\n"
     written.unlink()
     finish(interrupted, *arguments, "--resume")
-    assert "replace it with --force" in refuse(interrupted, *arguments, "--resume")  # nothing is interrupted any more
+    assert "2 files are up to date" in finish(interrupted, *arguments, "--resume")  # nothing is interrupted any more
     assert written.read_text() != "corrected by hand\n"
+
+
+def test_a_second_run_translates_what_changed_and_replaces_no_edited_file(interrupted: Path) -> None:
+    arguments, written = ["in", "-o", "out"], interrupted / "out/a.txt"
+    finish(interrupted, *arguments)
+    (interrupted / "in/c.txt").write_text("a new line\n")
+    said = finish(interrupted, *arguments)
+    assert "2 files are up to date" in said and "in/c.txt: 1 line" in said and "in/a.txt" not in said
+    written.write_text("corrected by hand\n")
+    (interrupted / "in/a.txt").write_text("other lines\n")
+    (interrupted / "in/c.txt").write_text("another line\n")
+    assert "out/c.txt already exists" in refuse(interrupted, *arguments)
+    said = finish(interrupted, *arguments, "--force")
+    assert "1 file is up to date" in said and "stays as it was edited: out/a.txt" in said and "--tm" in said
+    texts = [(interrupted / "out" / name).read_text() for name in ("a.txt", "c.txt")]
+    assert texts == ["corrected by hand\n", "ANOTHER LINE\n"]
+    said = finish(interrupted, *arguments, "--force", "--report", "qa.html")  # which needs all texts
+    assert "in/c.txt: 1 text" in said and "b.docx: 48 texts" in said and "in/a.txt" not in said
+    (interrupted / "out/.nmt.written").write_text('{"a.txt": 3')
+    assert "a.txt already exists" in refuse(interrupted, *arguments)
+
+
+def test_no_file_is_replaced_unasked(interrupted: Path) -> None:
+    arguments = ["in/sub/b.docx", "-o", "b.docx", "--report", "qa.html"]
+    (interrupted / "b.docx").touch()  # in which nothing is lost
+    finish(interrupted, *arguments)
+    assert "qa.html already exists" in refuse(interrupted, *arguments)
+    assert "b.docx already exists hint: replace it with --force" in refuse(interrupted, *arguments[:3])
+    finish(interrupted, *arguments, "--force")
 
 
 def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrupted: Path) -> None:
@@ -155,6 +186,8 @@ def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrup
     before = count_translated(interrupted)
     assert "run instead: nmt translate in/a.txt" in finish(interrupted, *arguments)  # it starts over, and says so
     assert count_translated(interrupted) - before == LINES // BLOCK
+    assert "replace it with --force" in refuse(interrupted, *arguments, "--resume")
+    (interrupted / "out.txt").unlink()
     assert "nothing was interrupted here" in finish(interrupted, *arguments, "--resume")
 
 
@@ -179,7 +212,8 @@ def test_a_second_process_is_refused_in_a_line_and_harms_nothing(interrupted: Pa
     finish(interrupted, *arguments)
     whole = (interrupted / "out.txt").read_bytes()
     for before in range(2):
-        first = start(interrupted, *arguments, "--force")
+        (interrupted / "out.txt").unlink()
+        first = start(interrupted, *arguments)
         seen = count_translated(interrupted)
         while count_translated(interrupted) == seen and first.poll() is None:
             time.sleep(0.002)

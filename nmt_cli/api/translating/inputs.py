@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
-from nmt_cli.api.translating.outputs import require_name
+from nmt_cli.api.translating.outputs import WrittenFiles, require_name
 from nmt_cli.documents import TABLES, UNMARKED, check_options, find_format, fit_options, open_document
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, is_wrapped
@@ -57,20 +57,30 @@ class FolderContent(NamedTuple):
         return f"{len(self.skipped):,} of {total} neither translated nor copied: {', '.join(shown)}{more}"
 
 
-def list_files(inputs: Sequence[Path], output: str | None, config: DocumentOptions) -> FolderContent:
+def list_files(
+    inputs: Sequence[Path], output: str | None, config: DocumentOptions, others: Iterable[Path] = ()
+) -> FolderContent:
     """Returns the files that are named, and those below the folders that are.
 
-    Hidden files, links to files elsewhere and the folder `output` are left out. Raises NotFoundError for a folder
-    without a file to translate.
+    Hidden files, links to files elsewhere, `others` that the command uses, the folder `output`, and translations of
+    files of the same folder are left out. Raises NotFoundError for a folder without a file to translate.
     """
-    content = FolderContent([], [])
+    content, used, written = FolderContent([], []), {path.resolve() for path in others}, WrittenFiles()
     for path in inputs:
         if not path.is_dir():
             content.files.append(InputFile(path, Path(path.name)))
             continue
         before = len(content.files)
         for file in walk_folder(path, None if output is None else Path(output)):
-            reason = OUTSIDE if leads_outside(file, path) else find_reason_to_skip(file, config)
+            source = written.find_source(file)
+            if leads_outside(file, path):
+                reason: str | None = OUTSIDE
+            elif file.resolve() in used:
+                reason = "used by another option"
+            elif source is not None and source.exists() and source.resolve().is_relative_to(path.resolve()):
+                reason = f"the translation of {source.name}"
+            else:
+                reason = find_reason_to_skip(file, config)
             if reason is None:
                 content.files.append(InputFile(file, file.relative_to(path), is_found=True))
             else:
@@ -132,7 +142,8 @@ def require_folder_for_output(inputs: Iterable[Path], output: str | None) -> str
         return output
     if output in (None, "-"):
         raise OptionError(f"{folder} is a folder, which cannot be written to standard output", hint="add -o out/")
-    if Path(str(output)).is_file():
+    is_file_name = find_by_name(Path(str(output))) is not None and not str(output).endswith(("/", os.sep))
+    if Path(str(output)).is_file() or (is_file_name and not Path(str(output)).is_dir()):
         raise OptionError(f"-o {output} is a file, and {folder} is a folder", hint="name a folder: -o out/")
     return f"{output}/" if not str(output).endswith(("/", os.sep)) else output
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nmt_cli.documents.document import Document, DocumentSource, Location, TornText, TranslationUnit
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError, convert_os_error
-from nmt_cli.files import stage_file
+from nmt_cli.files import hash_file, stage_file, write_text
 from nmt_cli.formats import TEXT, FileFormat, may_be_named
 from nmt_cli.languages.codes import find_language_tag
 from nmt_cli.text.wrapping import format_count, protect_terminal
@@ -257,6 +257,68 @@ def name_output(output: str, path: Path, relative: Path, language: str) -> Path:
     return Path(name) if Path(name).name != name else path.parent / name
 
 
+# What nmt wrote to a folder, so that the next run knows what is up to date and what a person has edited since.
+
+
+RECORD = ".nmt.written"  # in each folder of outputs: {"a.txt": {"content": "9f8...", "cause": "c01...", "source": ...}}
+OutputState = Literal["unknown", "current", "outdated", "edited"]
+
+
+class WrittenFile(NamedTuple):
+    """The hashes of an output and of all that decided it, and its source as seen from its folder."""
+
+    content: str
+    cause: str
+    source: str
+
+
+class WrittenFiles:
+    """The records of the folders of outputs. A damaged record says nothing."""
+
+    def __init__(self) -> None:
+        self.folders: dict[Path, dict[str, WrittenFile]] = {}
+
+    def open_folder(self, folder: Path) -> dict[str, WrittenFile]:
+        """Returns what is known about the files of a folder, by name."""
+        if folder not in self.folders:
+            self.folders[folder] = {}
+            with suppress(OSError, ValueError, TypeError, AttributeError):
+                values = json.loads((folder / RECORD).read_bytes()).items()
+                self.folders[folder] = {name: WrittenFile(*map(str, fields)) for name, fields in values}
+        return self.folders[folder]
+
+    def find_state(self, target: Path, cause: str) -> OutputState:
+        """Returns whether a file is as it was written, and what decides it has not changed."""
+        written = self.open_folder(target.parent).get(target.name)
+        if written is None or not target.is_file():
+            return "unknown"
+        if hash_file(target) != written.content:
+            return "edited"
+        return "current" if written.cause == cause else "outdated"
+
+    def find_source(self, path: Path) -> Path | None:
+        """Returns the file of which a file is the translation; None if it is not known to be one."""
+        written = self.open_folder(path.parent).get(path.name)
+        return None if written is None else path.parent / written.source
+
+    def forget(self, targets: Iterable[Path]) -> None:
+        """Removes files that are about to be written: an interrupted run leaves some old and some new."""
+        forgotten = [self.open_folder(target.parent).pop(target.name, None) for target in targets]
+        if any(forgotten):
+            self.write()
+
+    def add(self, target: Path, source: Path, cause: str) -> None:
+        """Records a file that is complete."""
+        written = WrittenFile(hash_file(target), cause, os.path.relpath(source, target.parent))
+        self.open_folder(target.parent)[target.name] = written
+
+    def write(self) -> None:
+        """Writes the records of all folders that have or had one."""
+        for folder, files in self.folders.items():
+            if files or (folder / RECORD).exists():
+                write_text(folder / RECORD, json.dumps(files) + "\n")
+
+
 class OutputFiles(AbstractContextManager["OutputFiles"]):
     """Writes files one after the other, renaming each when complete; without files, writes to a stream.
 
@@ -268,6 +330,7 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
         self.stack = ExitStack()
         self.stream = stream
         self.is_apart = is_apart
+        self.complete: list[Path] = []  # of those that are apart
 
     def __enter__(self) -> OutputFiles:
         if self.targets and not self.is_apart:
@@ -305,11 +368,12 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
             self.stream.write(data)
             self.stream.flush()
 
-    def end_file(self, error: BaseException | None) -> None:
+    def end_file(self, target: Path, error: BaseException | None) -> None:
         """Completes the file; after an error, the file is as before."""
         stack, self.stack = self.stack, ExitStack()
         if error is None:
             stack.close()
+            self.complete.append(target)
             return
         with suppress(type(error)):
             stack.__exit__(type(error), error, error.__traceback__)
@@ -342,7 +406,7 @@ class FileUnits:
 
     def end(self, _translations: Sequence[Translation]) -> str:
         self.summary.error = self.error
-        self.outputs.end_file(self.error)
+        self.outputs.end_file(self.target, self.error)
         return ""
 
     def read_units(self) -> Iterator[TranslationUnit]:

@@ -7,6 +7,8 @@ Lines of standard input have no journal, because they cannot be read again.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli import __version__
 from nmt_cli.api.translating.inputs import Console, InputFile
-from nmt_cli.api.translating.outputs import OutputFiles, is_for_several
+from nmt_cli.api.translating.outputs import OutputFiles, WrittenFiles
 from nmt_cli.api.translating.request import TranslateCommand, list_options
 from nmt_cli.errors import DataError, OptionError, OutputError
-from nmt_cli.files import hash_file, hold_file
+from nmt_cli.files import has_content, hash_file, hold_file
 from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.text.wrapping import format_count
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 JOURNAL = ".{name}.journal"
 OF_FOLDER = "nmt"  # stands for the name in that of a folder's journal
+EDITED_SHOWN = 5
 CLOSE = 1.0  # seconds from the last block of a journal to the last file that it completes
 FREE = frozenset({"report", "strict"})  # settings that change no translation
 
@@ -38,9 +41,14 @@ class ResumableJob:
     """A translation of files to files, which keeps finished blocks in a journal until it is complete."""
 
     def __init__(self, command: TranslateCommand, inputs: Sequence[InputFile], outputs: OutputFiles) -> None:
-        """Raises OptionError for `--resume` without files, DataError if an interrupted run was another job."""
+        """Raises OptionError for `--resume` without files, DataError if an interrupted run was another job.
+
+        Takes from `inputs` and `outputs` the files that stay as they are.
+        """
         self.command = command
-        self.targets = outputs.targets
+        self.inputs, self.outputs = list(inputs), outputs
+        self.current, self.edited = 0, list[str]()  # outputs that stay: how many are up to date; the edited ones
+        self.written, self.causes = WrittenFiles(), dict[Path, str]()
         self.path = locate_journal(command.output, inputs, outputs)
         self.journal: BlockJournal | None = None
         self.resumes = False
@@ -53,8 +61,10 @@ class ResumableJob:
             return
         from nmt_cli.jobs.journal import BlockJournal  # which lines that arrive on standard input do not need
 
-        self.journal = BlockJournal(self.path, describe_job(command, inputs))
-        begun = self.journal.read_identity()
+        begun, job = BlockJournal(self.path, {}).read_identity(), describe_job(command, inputs)
+        if outputs.is_apart:
+            job["kept"] = self.keep_files(job, (begun or {}).get("kept") if command.resume else None)
+        self.journal = BlockJournal(self.path, job)
         self.is_begun = begun == self.journal.identity
         self.resumes = command.resume and begun is not None
         if self.resumes and not self.is_begun:
@@ -64,14 +74,62 @@ class ResumableJob:
             )
         self.require_free()
 
+    @property
+    def targets(self) -> Sequence[Path]:
+        return self.outputs.targets
+
+    def keep_files(self, job: dict[str, Any], kept: object) -> list[str]:
+        """Takes files out of the job, and returns them: the `kept` ones of an interrupted job.
+
+        Otherwise, those whose translation is up to date, unless a report needs all texts; and those whose translation
+        a person has edited.
+        """
+        needs_all = self.command.checks.report is not None or self.command.checks.strict or self.command.layout.json
+        settings = {**job, "input": None}
+        inputs, targets, left_out = [], [], []
+        for file, target in zip(self.inputs, self.targets, strict=True):
+            cause = hash_value([settings, job["input"][str(file.path)]])
+            state = self.written.find_state(target, cause)
+            is_kept = state == "edited" or (state == "current" and not needs_all)
+            if str(file.path) in kept if isinstance(kept, list) else is_kept:
+                left_out.append(str(file.path))
+                self.current += state == "current"
+                self.edited += [str(target)] * (state == "edited")
+                del job["input"][str(file.path)]
+            else:
+                inputs.append(file)
+                targets.append(target)
+                self.causes[target] = cause
+        self.inputs, self.outputs.targets = inputs, targets
+        return left_out
+
+    def is_done(self, console: Console) -> bool:
+        """Whether all files stay as they are; says which do."""
+        if self.current:
+            console.say(f"{format_count(self.current, 'file is', 'files are')} up to date")
+        if self.edited:
+            edited = format_count(len(self.edited), "file stays as it was", "files stay as they were")
+            shown = ", ".join(self.edited[:EDITED_SHOWN]) + (" ..." if len(self.edited) > EDITED_SHOWN else "")
+            way_on = "to translate one again, move it away, with your corrections in --tm"
+            console.say(f"{edited} edited: {shown}; {way_on}")
+        return bool(self.current or self.edited) and not self.inputs
+
+    def record_files(self) -> None:
+        """Records the files that are complete."""
+        sources = {target: file.path for target, file in zip(self.targets, self.inputs, strict=False)}
+        for target in self.outputs.complete:
+            if target in self.causes and target.is_file():
+                self.written.add(target, sources[target], self.causes[target])
+        self.written.write()
+
     def require_free(self) -> None:
-        """Raises OutputError for a file among several that the job would replace, and that it did not write itself.
+        """Raises OutputError for a file that the job would replace, and that it did not write itself.
 
         An interrupted job has written those of its files that are older than its journal; a newer one has been edited.
         """
-        if self.command.force or not is_for_several(self.command.output):
+        if self.command.force:
             return
-        for target in filter(Path.exists, self.targets):
+        for target in filter(has_content, self.targets):
             if self.path is None or self.journal is None or not self.is_begun:
                 hint = "replace it with --force, or choose another -o"
                 raise OutputError(f"{target} already exists", hint=hint)
@@ -126,8 +184,10 @@ class ResumableJob:
                 console.say(self.greeting)
             if self.command.resume:
                 self.remove_partial_files()
+            self.written.forget(self.causes)
             with self.keep_journal(console):
                 yield
+            self.record_files()
 
     @contextmanager
     def hold_lock(self) -> Iterator[None]:
@@ -173,6 +233,11 @@ class ResumableJob:
     def remove_journal(self) -> None:
         if self.journal is not None and self.journal.blocks:
             self.journal.remove()
+
+
+def hash_value(value: Any) -> str:
+    """Returns the SHA-256 of a value of JSON in hexadecimal digits."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def locate_journal(output: str | None, inputs: Sequence[InputFile], outputs: OutputFiles) -> Path | None:

@@ -54,12 +54,14 @@ READ_AHEAD = 1024  # lines translated together: enough for batches of similar le
 def run_translation(command: TranslateCommand, console: Console) -> TranslationReport:
     """Translates files or console input, to files or to the console."""
     # 1. Refuse what cannot work, before anything slow is loaded.
-    inputs = find_inputs(command, console)
-    paths = [file.path for file in inputs]
+    all_inputs = find_inputs(command, console)
     card, request = fit_request(command)
-    outputs = name_files(command, inputs, card, console)
+    outputs = name_files(command, all_inputs, card, console)
     require_abilities(command, card)
-    resumable = ResumableJob(command, inputs, outputs)
+    resumable = ResumableJob(command, all_inputs, outputs)
+    if resumable.is_done(console):
+        return TranslationReport()
+    inputs, paths = resumable.inputs, [file.path for file in resumable.inputs]
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
     writer = command.make_writer(is_prompt=is_prompt)
@@ -71,8 +73,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
     known = [document for document in documents if not isinstance(document, ArrivingDocument)]
     outputs.require_formats(known, BY_NAME["jsonl"] if writer.layout.json else TEXT)
-    if not command.has_folder:
-        require_room(command, documents)
+    require_room(command, documents)
     report = open_report(command, documents, card, are_apart=outputs.is_apart)
     if is_prompt:
         batches = console.ask_for_lines(card, writer.write, command.document.errors)
@@ -146,10 +147,13 @@ def find_inputs(command: TranslateCommand, console: Console) -> list[InputFile]:
     """
     if command.checks.report is not None:  # now, since hours may pass before it is written
         others = [*command.files, *([Path(command.output)] if command.output else [])]
-        require_output(Path(command.checks.report), "--report", endings=PAGE_OR_JSON, inputs=others)
+        way_on = None if command.force else "replace it with --force"
+        require_output(Path(command.checks.report), "--report", endings=PAGE_OR_JSON, inputs=others, way_on=way_on)
     inputs = check_files(command.files, command.request.model, command.models if command.are_models_named else ())
     require_folder_for_output(inputs, command.output)
-    content = list_files(inputs, command.output, command.document)
+    values = command.option_values
+    others = [Path(str(path)) for path in (values["report"], values["glossary"], *values["tm"]) if path]
+    content = list_files(inputs, command.output, command.document, others)
     if content.skipped:
         console.say(content.describe_skipped())
     return content.files
@@ -176,8 +180,9 @@ def require_abilities(command: TranslateCommand, card: ModelCard) -> None:
 
 
 def require_room(command: TranslateCommand, documents: Sequence[Document]) -> None:
-    """Raises OptionError for a document without a place for a confidence that is written nowhere else."""
-    for document in documents if command.checks.confidence and command.checks.report is None else ():
+    """Raises OptionError for a named document without a place for a confidence that is written nowhere else."""
+    needs_room = command.checks.confidence and command.checks.report is None and not command.has_folder
+    for document in documents if needs_room else ():
         has_column = document.format.name in SHEETS and command.document.column is not None
         if document.format.name not in (TEXT.name, *TABLES) and not has_column:
             raise OptionError(

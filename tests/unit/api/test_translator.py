@@ -161,6 +161,8 @@ def test_checks_that_fail_are_reported_and_raise_where_that_is_asked_for(tmp_pat
     source = tmp_path / "a.txt"
     source.write_text("Good night.\nOù se trouve la gare centrale ?\n", encoding="utf-8")
     nmt.load("eng-deu", beam_size=1).translate_file(source, tmp_path / "b.txt", report=str(values))
+    with pytest.raises(OutputError, match=r"qa\.json already exists"):  # which another translator wrote
+        nmt.load("eng-deu", beam_size=1).translate("Good night.", report=str(values))
     written = json.loads(values.read_text(encoding="utf-8"))
     assert (written["texts"], written["failed"], written["entries"][0]["number"]) == (2, 1, 2)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.api.translating.inputs import InputFile, list_files, require_folder_for_output
+from nmt_cli.api.translating.outputs import WrittenFiles
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import NotFoundError, OptionError
 
@@ -74,6 +75,18 @@ def test_a_folder_that_is_itself_a_link_is_translated(book: Path) -> None:
     assert list_places(book.parent / "linked", column="text") == ["one.txt", "two/page.html", "two/table.csv"]
 
 
+def test_what_nmt_wrote_into_a_folder_and_other_files_of_the_command_are_not_translated(book: Path) -> None:
+    written = WrittenFiles()
+    write_files(book, {"one.de.txt": "Eins.\n", "memory.tmx": "<tmx/>", "far.txt": "Fern.\n"})
+    written.add(book / "one.de.txt", book / "one.txt", "")
+    written.add(book / "far.txt", book.parent / "elsewhere.txt", "")
+    written.write()
+    content = list_files([book], f"{book}/out", DocumentOptions(), [book / "memory.tmx"])
+    assert [str(file.relative) for file in content.files] == ["far.txt", "one.txt", "two/page.html"]
+    reasons = {path.name: reason for path, reason in content.skipped}
+    assert (reasons["one.de.txt"], reasons["memory.tmx"]) == ("the translation of one.txt", "used by another option")
+
+
 def test_options_decide_what_can_be_read(book: Path) -> None:
     assert list_places(book, column="text") == ["one.txt", "two/page.html", "two/table.csv"]
     assert list_places(book, format="text") == ["Makefile", "old.docx", "one.txt", "two/page.html", "two/table.csv"]
@@ -97,6 +110,6 @@ def test_a_folder_needs_a_folder_and_something_to_translate(book: Path) -> None:
     assert require_folder_for_output([book], "new/") == "new/"
     assert require_folder_for_output([book / "one.txt"], "new") == "new"
     assert require_folder_for_output([book], "{name}.{lang}{ext}") == "{name}.{lang}{ext}"
-    for output in (None, "-", str(book / "one.txt")):
+    for output in (None, "-", str(book / "one.txt"), "new.txt"):
         with pytest.raises(OptionError, match="is a folder"):
             require_folder_for_output([book], output)
