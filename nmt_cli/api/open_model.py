@@ -7,9 +7,10 @@ second model ranks. `load_memory(["notes.tsv"], ("en", "de"))` returns the pairs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,7 +18,13 @@ from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import PathLike
 from nmt_cli.api.startup import require_tensorflow, silence_onnxruntime, silent_tensorflow
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.languages.codes import UNNAMED, are_same_languages, find_languages_in_name
+from nmt_cli.languages.codes import (
+    UNNAMED,
+    are_same_languages,
+    find_language,
+    find_languages_in_name,
+    find_other_language,
+)
 from nmt_cli.text.tags import OTHER_SIDE, TagPurpose, find_tag_value, merge_tags, replace_languages, reverse_tags
 
 if TYPE_CHECKING:
@@ -147,6 +154,24 @@ def load_memory(
                 for source, target in dict.fromkeys(sides):
                     memory.add(source, target, register)
     return memory
+
+
+def describe_foreign(
+    name: str, pairs: Iterable[tuple[str, str]], languages: tuple[str, str], profile: CorpusProfile | None
+) -> Iterator[str]:
+    """Yields a warning for each side of a memory or a glossary that looks like another language.
+
+    The identifier, which takes long to load, is asked only if training never had most words of the side.
+    """
+    from nmt_cli.text.profile import PAIRS_READ  # as above
+
+    sides = () if profile is None else (profile.source, profile.target)
+    for code, seen, texts in zip(languages, sides, zip(*islice(pairs, PAIRS_READ), strict=True), strict=False):
+        text = " ".join(texts)
+        counts = [] if seen is None else seen.count_words(text)
+        other = find_other_language(text, [code]) if 2 * counts.count(0) > len(counts) else None
+        if other is not None:
+            yield f"{name} looks like {other.language.name} where {find_language(code).name} is needed"
 
 
 def read_file(file: CorpusFile, languages: tuple[str, str], profile: CorpusProfile | None) -> list[TaggedPair]:

@@ -393,9 +393,11 @@ def open_memory(
     paths = MemoryOptions(tm=tuple(map(str, list_paths(tm)))).tm
     if not paths:
         return None
-    from nmt_cli.api.open_model import load_memory  # readers of many formats
+    from nmt_cli.api.open_model import describe_foreign, load_memory  # readers of many formats
 
-    return load_memory(paths, languages, profile=profile)
+    memory = load_memory(paths, languages, profile=profile)
+    log_warnings(describe_foreign(", ".join(paths), memory.targets.items(), languages, profile))
+    return memory
 
 
 # Documents in, translated documents out: files for Python, uploads for the server.

@@ -25,6 +25,8 @@ from nmt_cli.cli.parsing.options import (
 )
 from nmt_cli.cli.render import Screen, print_lines, show_stage_progress
 from nmt_cli.search.config import SearchOptions
+from nmt_cli.text.characters import END_MARKS, PAUSES
+from nmt_cli.text.normalise import is_unspaced
 from nmt_cli.text.streams import decode_lines
 from nmt_cli.translation.config import TagOptions
 
@@ -69,6 +71,9 @@ def visualize(
     """
     if config.subject == "attention" and not (sentences or config.target or config.pairs):
         config = replace(config, corpus="data" in explicit.typed)
+    if len(sentences or ()) > 1 and not config.target and all(map(is_word, sentences or ())):
+        sentences = [" ".join(sentences or ())]
+        screen.say(f"{sentences[0]!r} is read as one sentence; type each of several in quotes")
     if config.subject in SPOKEN and not (sentences or config.target or config.pairs or sys.stdin.isatty()):
         sentences = [line for line in decode_lines(sys.stdin.buffer, "stdin") if line.strip()]
     request = DrawingRequest(
@@ -89,6 +94,11 @@ def visualize(
         screen.say(message)
     if open_files:
         open_in_browser(drawing.files, screen)
+
+
+def is_word(text: str) -> bool:
+    """Whether a typed sentence is a single word, as of a sentence without quotes; never of an unspaced script."""
+    return text.strip(END_MARKS + PAUSES).isalpha() and not any(map(is_unspaced, text))
 
 
 def choose_outputs(outputs: Sequence[Path], subject: str, *, open_files: bool) -> tuple[Path, ...]:

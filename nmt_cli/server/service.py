@@ -164,9 +164,13 @@ def rank_served(text: str, languages: Sequence[KnownLanguage]) -> Detected:
     if not any(character.isalpha() for character in text) or not has_identifier():
         return Detected(languages[0], CERTAIN)
     ranked = rank_languages(text)
-    shares = [ranked.get(find_code(language.code), 0.0) for language in languages]
+    codes = [find_code(language.code) for language in languages]
+    shares = [ranked.get(code, 0.0) for code in codes]
     best = shares.index(max(shares))
-    share = shares[best] / (sum(shares) or 1.0)
+    # The likeliest of all other languages counts too: "merci beaucoup" is surely not English, though rather that than
+    # German.
+    other = max((share for code, share in ranked.items() if code not in codes), default=0.0)
+    share = shares[best] / (sum(shares) + other or 1.0)
     return Detected(languages[best], round(100 * share, 1) if share else CERTAIN)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfile
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -237,11 +238,13 @@ def test_what_is_interrupted_says_how_to_go_on(interrupted: Path) -> None:
     assert "--resume needs files to read and to write" in start(interrupted, "--resume").communicate(timeout=60)[1]
 
 
-def test_an_interruption_before_the_first_block_says_that_nothing_is_kept() -> None:
-    job = ResumableJob.__new__(ResumableJob)
-    job.journal = SimpleNamespace(blocks=0, close=lambda: None)  # type: ignore[assignment]
+@pytest.mark.parametrize("kept", ["written", "saved"])
+def test_an_interruption_before_the_first_block_says_that_nothing_is_kept(kept: str) -> None:
+    job: Any = ResumableJob.__new__(ResumableJob)
+    job.command, job.outputs = SimpleNamespace(files=["a.txt"]), SimpleNamespace(has_written=False)
+    job.journal = SimpleNamespace(blocks=0, close=lambda: None) if kept == "saved" else None
     said: list[str] = []
     console = SimpleNamespace(say=said.append)
     with pytest.raises(KeyboardInterrupt), job.keep_journal(console):  # type: ignore[arg-type]
         raise KeyboardInterrupt
-    assert said == ["stopped before the first texts were finished: nothing was saved"]
+    assert said == [f"stopped before the first texts were finished: nothing was {kept}"]

@@ -331,6 +331,7 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
         self.stream = stream
         self.is_apart = is_apart
         self.complete: list[Path] = []  # of those that are apart
+        self.has_written = False
 
     def __enter__(self) -> OutputFiles:
         if self.targets and not self.is_apart:
@@ -367,6 +368,7 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
         if data:  # else the file may be complete
             self.stream.write(data)
             self.stream.flush()
+            self.has_written = True
 
     def end_file(self, target: Path, error: BaseException | None) -> None:
         """Completes the file; after an error, the file is as before."""

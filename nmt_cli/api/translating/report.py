@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,6 +56,19 @@ SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
 
 
+@dataclass
+class Failing:
+    """A text that failed a check: its file among several, its number there, and how often it is in the file."""
+
+    file: str
+    number: int
+    source: str
+    times: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.number:,}" + (f" [{format_count(self.times, 'time')}]" if self.times > 1 else "")
+
+
 OF_LANGUAGES: tuple[CheckKind, ...] = ("language", "other language")  # checks of the language of the source
 
 
@@ -87,7 +100,7 @@ class TranslationReport:
     failed: int = 0  # texts that failed a check
     failures: Counter[CheckKind] = field(default_factory=Counter)  # by the kind of the check
     qa: QaReport | None = None  # where a report of all texts that failed is asked for
-    first_failures: dict[CheckKind, list[tuple[str, int]]] = field(default_factory=dict)  # files and numbers of texts
+    first_failures: dict[CheckKind, list[Failing]] = field(default_factory=dict)  # the first texts, equal ones once
     first_error: str | None = None  # of nmt itself
     path: str | None = None  # of the report of all texts that failed
     max_length: int = 0  # of a translation, in tokens
@@ -110,8 +123,7 @@ class TranslationReport:
         for check in translation.checks:
             self.first_error = self.first_error or translation.failure
             self.failures[check.kind] += 1
-            places = self.first_failures.setdefault(check.kind, [])
-            places += [(self.files.file, self.files.number)][: LINES_SHOWN - len(places)]
+            self.remember(check.kind, Failing(self.files.file, self.files.number, translation.source))
         self.unseen_characters |= translation.unseen
         self.misread.add([f"{word} as {known}" for word, known in translation.read_as])
         self.carried.add(translation.carried)
@@ -127,6 +139,15 @@ class TranslationReport:
                 self.repairs[repair.fault, repair.remedy] += 1
         self.source_cuts.add(translation)
 
+    def remember(self, kind: CheckKind, failing: Failing) -> None:
+        """Remembers one of the first texts that failed a check, and how often it does."""
+        first = self.first_failures.setdefault(kind, [])
+        for other in first:
+            if (other.file, other.source) == (failing.file, failing.source):
+                other.times += 1
+                return
+        first += [failing][: LINES_SHOWN - len(first)]
+
     def add_notes(self, documents: Sequence[Document], executor: TranslationExecutor) -> None:
         """Counts the shortcomings of documents and workers."""
         for document in documents:
@@ -140,8 +161,7 @@ class TranslationReport:
         self.failed += not torn.was_flagged
         self.failures["kept"] += 1
         where = file if self.files.are_apart else ""
-        places = self.first_failures.setdefault("kept", [])
-        places += [(where, torn.number)][: LINES_SHOWN - len(places)]
+        self.remember("kept", Failing(where, torn.number, torn.source))
         self.files.add_torn(file, torn)
         if self.qa is not None:
             from nmt_cli.documents.reading_back import copy_torn  # which `nmt --help` does not need
@@ -258,11 +278,10 @@ class TranslationReport:
     def name_texts(self, kind: CheckKind) -> str:
         """Returns the numbers of the first texts that failed a check, in brackets; empty if there are none."""
         places = self.first_failures.get(kind, [])
-        more = " ..." if self.failures[kind] > len(places) else ""
+        more = " ..." if self.failures[kind] > sum(failing.times for failing in places) else ""
         things = self.source_cuts.thing + ("s" if len(places) > 1 else "")
         groups = [
-            ", ".join(f"{number:,}" for _, number in group) + (file and f" of {file}")
-            for file, group in groupby(places, itemgetter(0))
+            ", ".join(map(str, group)) + (file and f" of {file}") for file, group in groupby(places, attrgetter("file"))
         ]
         return f" ({things} {'; '.join(groups)}{more})" if places else ""
 

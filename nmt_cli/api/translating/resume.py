@@ -34,6 +34,7 @@ JOURNAL = ".{name}.journal"
 OF_FOLDER = "nmt"  # stands for the name in that of a folder's journal
 EDITED_SHOWN = 5
 CLOSE = 1.0  # seconds from the last block of a journal to the last file that it completes
+NOTHING_DONE = "stopped before the first texts were finished: nothing was {}"
 FREE = frozenset({"report", "strict"})  # settings that change no translation
 
 
@@ -153,11 +154,11 @@ class ResumableJob:
 
     @property
     def farewell(self) -> str:
-        """The message after an interruption: the finished part, and the command that continues; empty without files."""
+        """The message after an interruption: the finished part, and the command that continues; empty without them."""
         if self.journal is None:
-            return ""
+            return NOTHING_DONE.format("written") if self.command.files and not self.outputs.has_written else ""
         if not self.journal.blocks:
-            return "stopped before the first texts were finished: nothing was saved"
+            return NOTHING_DONE.format("saved")
         done = format_count(self.journal.results, "text is", "texts are")
         return f"{done} translated; continue with: {describe_command(self.command)} --resume"
 

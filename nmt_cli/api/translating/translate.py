@@ -33,7 +33,7 @@ from nmt_cli.api.translating.resume import ResumableJob
 from nmt_cli.documents import SHEETS, TABLES, UNMARKED
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
-from nmt_cli.files import PAGE_OR_JSON, require_output
+from nmt_cli.files import PAGE_OR_JSON, require_file, require_output
 from nmt_cli.formats import BY_NAME, TEXT
 from nmt_cli.jobs.units import translate_units
 from nmt_cli.text.streams import PartTexts, batch_arriving, batch_blocks
@@ -194,16 +194,26 @@ def require_room(command: TranslateCommand, documents: Sequence[Document]) -> No
 def open_memory(
     command: TranslateCommand, card: ModelCard, tags: TagSet, writer: LineWriter, console: Console
 ) -> TranslationMemory | None:
-    """Returns the named translation memory as it answers for these tags, or None. Reports its size."""
-    names = command.memories.tm
-    if not names:
+    """Returns the named translation memory as it answers for these tags, or None.
+
+    Reports its size, and a memory or a glossary in another language.
+    """
+    names, glossary = command.memories.tm, command.request.lines.glossary
+    if not (names or glossary):
         return None
-    from nmt_cli.api.open_model import load_memory  # readers of many formats, which few runs need
+    from nmt_cli.api.open_model import describe_foreign, load_memory  # readers of many formats, which few runs need
+    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.runtime.model_directory import ModelDirectory
 
     profile = ModelDirectory.open(command.request.model).load_profile()
     links_words = writer.layout != LayoutOptions()
     memory = load_memory(names, card.languages, links_words=links_words, profile=profile).choose_register(tags)
+    terms = {} if glossary is None else Glossary.load(require_file(Path(glossary))).terms
+    for name, pairs in ((", ".join(names), memory.targets), (str(glossary), terms)):
+        for warning in describe_foreign(name, pairs.items(), card.languages, profile):
+            console.say(f"  ! {warning}")
+    if not names:
+        return None
     console.say_detail(f"{', '.join(names)}: {format_count(len(memory), 'text')} with a translation")
     return memory
 

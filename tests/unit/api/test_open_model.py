@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.api.open_model import MemoryLanguageError, load_memory, open_translator
+from nmt_cli.api.open_model import MemoryLanguageError, describe_foreign, load_memory, open_translator
 from nmt_cli.errors import DataError, NotFoundError, OptionError
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchOptions
@@ -19,6 +19,14 @@ from support.rewriting import read_profile
 
 THERE, BACK = find_model(Path("eng-deu")), find_model(Path("deu-eng"))
 LINES = ["Where is the station?", "", "Tom saw {name} at 5:30. I don't have <b>time</b> for that."]
+
+
+def test_a_memory_in_a_third_language_is_reported() -> None:
+    french = [("Où est la maison rouge de mon ami ?", "Wo ist das rote Haus meines Freundes?")]
+    english = [("Where is the red house of my friend?", "Wo ist das rote Haus meines Freundes?")]
+    profile = TranslationRequest(THERE).load().profile
+    warned = [list(describe_foreign("a.tsv", pairs, ("eng", "deu"), profile)) for pairs in (french, english, [])]
+    assert warned == [["a.tsv looks like French where English is needed"], [], []]
 
 
 def test_a_reranked_list_holds_what_a_wider_search_finds() -> None:

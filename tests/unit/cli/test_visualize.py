@@ -56,6 +56,16 @@ def test_a_picture_is_written_and_the_translation_told(tmp_path: Path, suffix: s
     assert path.stat().st_size > 1000
 
 
+@pytest.mark.parametrize(
+    ("typed", "pictures"),
+    [(["where", "is", "he?"], 1), (["where is", "he?"], 2), (["a.jpg", "b.jpg"], 2), (["你好", "你们好"], 2)],
+)
+def test_words_without_quotes_are_one_sentence(tmp_path: Path, typed: list[str], pictures: int) -> None:
+    result = runner.invoke(app, ["visualize", *typed, "-o", str(tmp_path / "a.png")])
+    assert len(list(tmp_path.iterdir())) == pictures
+    assert ("'where is he?' is read as one sentence" in result.stderr) == (pictures == 1)
+
+
 def test_an_empty_translation_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     nothing = HYPOTHESIS._replace(text="", tokens=(3,), pieces=("</s>",), attentions=(np.eye(1, 4),))
     monkeypatch.setattr(f"{__name__}.HYPOTHESIS", nothing)

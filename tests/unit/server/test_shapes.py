@@ -58,6 +58,8 @@ def test_a_language_that_no_model_reads_is_detected_and_translated_all_the_same(
     assert answer["translatedText"] == french.upper()
     assert answer["detectedLanguage"]["language"] == "fr"
     assert Client().ask("/detect", q=[french, "¿Dónde está la estación?"])[1]["language"] == "es"
+    (short,) = Client().ask("/detect", q="merci beaucoup")  # too short to be sure, but hardly English
+    assert (short["language"], short["confidence"] < 20) == ("en", True)
     (german,) = Client().ask("/detect", q="Wo ist der Bahnhof?")  # which is a target alone
     assert german["language"] == "de" and german["confidence"] > 90
 

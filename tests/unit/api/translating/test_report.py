@@ -138,7 +138,7 @@ def test_of_several_files_a_text_has_its_number_in_its_file() -> None:
         report.files.begin_file(name)
         for event in events:
             report.add(make_translation(EVENTS.get(event, {})))
-    assert "(lines 2, 3 of a.txt; 2 of b.txt)" in read_summary(report)
+    assert "(lines 2 [2 times] of a.txt; 2 of b.txt)" in read_summary(report)
     assert [(entry.where, entry.number) for entry in report.qa.entries] == [("a.txt", 2), ("a.txt", 3), ("b.txt", 2)]
 
 
