@@ -182,17 +182,18 @@ def add_colour_bar(figure: Figure, axes: Axes, mesh: Any, longest: float) -> Non
     scale.ax.tick_params(length=0, pad=4, labelsize=FONT_SIZE - 2, labelcolor=FAINT)
 
 
-def add_title(figure: Figure, axes: Axes, title: tuple[str, str]) -> float:
-    """Writes the sentence and, below it, its translation, above all labels and left-aligned with them.
+def add_title(figure: Figure, axes: Axes, title: tuple[str, str], room: float = 0.0) -> float:
+    """Writes the sentence and, below it, its translation, above all labels of the axes and left-aligned with them.
 
-    Returns where the panel ends on the right, in inches.
+    They are wrapped at the width of the panel, or of `room` inches. Returns where the panel ends on the right, in
+    inches.
     """
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
     to_figure = figure.transFigure.inverted()
     labels = (axes.get_tightbbox(renderer) or axes.bbox).transformed(to_figure)
     width, height = figure.get_size_inches()
     bottom, right = labels.y1 + 0.22 / height, labels.x1
-    columns = max(36, int((width * labels.width + 0.8) / 0.09))
+    columns = max(36, int((room or width * labels.width + 0.8) / 0.09))
     for text, colour in ((title[1], INK), (title[0], FAINT)) if any(title) else ():
         wrapped = "\n".join(textwrap.wrap(text, columns)) or " "
         artist = figure.text(
@@ -436,7 +437,7 @@ def build_sheet_figure(attention: FloatArray, labels: AxisLabels, title: tuple[s
             name = f"layer {layer + 1}, head {head + 1}"
             axes.set_xlabel(name, loc="left", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=3)
     add_colour_bar(figure, figure.axes[heads - 1], mesh, longest=2.2)
-    add_sheet_title(figure, title, total)
+    add_title(figure, figure.axes[0], title, room=total[0])
     return figure
 
 
@@ -457,19 +458,3 @@ def style_panel(axes: Any, labels: AxisLabels, size: float, *, is_left: bool, is
     for spine in axes.spines.values():
         spine.set_color(FAINT)
         spine.set_linewidth(0.5)
-
-
-def add_sheet_title(figure: Figure, title: tuple[str, str], total: tuple[float, float]) -> None:
-    """Writes the sentence and its translation above all labels."""
-    if not any(title):
-        return
-    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-    box = figure.axes[0].get_tightbbox(renderer)
-    labels = (box or figure.axes[0].bbox).transformed(figure.transFigure.inverted())
-    lines = ["\n".join(textwrap.wrap(text, max(36, int(total[0] / 0.09)))) for text in title]
-    bottom = labels.y1 + 0.15 / total[1]
-    for text, colour in ((lines[1], INK), (lines[0], FAINT)):
-        artist = figure.text(
-            labels.x0, bottom, text, fontsize=FONT_SIZE + 1, color=colour, va="bottom", parse_math=False
-        )
-        bottom = artist.get_window_extent(renderer).transformed(figure.transFigure.inverted()).y1 + 0.07 / total[1]
