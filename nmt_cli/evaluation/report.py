@@ -272,11 +272,7 @@ def format_report(report: Report) -> list[str]:
         if name in details:
             lines.append(indent + details[name])
     if report.reliability is not None:
-        from nmt_cli.evaluation.analysis.reliability import (
-            format_reliability,  # numpy, which `nmt --help` does not need
-        )
-
-        lines += format_reliability(report.reliability)
+        lines += report.reliability.format_lines()
     return lines if report.by_tag is None else [*lines, *report.by_tag.format_lines()]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.evaluation.comparison import (
+    ComparedSection,
     DisputedSentence,
     SystemComparison,
     describe_letters,
@@ -25,7 +26,7 @@ from nmt_cli.visuals.canvas import BLUE, FAINT, GRID, INK, ORANGE
 from nmt_cli.visuals.curves import Histories, read_history, render_curves_svg
 
 if TYPE_CHECKING:
-    from nmt_cli.evaluation.analysis.profile import Profile, Section
+    from nmt_cli.evaluation.analysis.profile import Profile, Section, Sentence
     from nmt_cli.evaluation.analysis.tag_scores import TagScores
     from nmt_cli.evaluation.report import Report
 
@@ -121,17 +122,20 @@ def render_scores(report: Report) -> str:
             f"<tr><th>{escape(score.name)}</th><td class=n>{score.value:.2f}</td><td class=n>{spread}</td>"
             f"<td>{escape(parts or better)}</td><td class=signature>{escape(score.signature)}</td></tr>"
         )
-    head = "<tr><th>metric</th><th>score</th><th>95 %</th><th></th><th>signature</th></tr>"
-    return f"<table class=scores><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+    return make_table("scores", ("metric", "score", "95 %", "", "signature"), rows)
+
+
+def make_table(kind: str, heads: Iterable[str], rows: Iterable[str]) -> str:
+    """Returns a table with a class of the style, the texts of its head, and rows of HTML."""
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    return f"<table class={kind}><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def render_tags(scores: TagScores) -> str:
     """Returns the table of scores by tag."""
     names, *rows = scores.make_table()
-    head = "".join(f"<th>{name}</th>" for name in names)
     cells = (f"<th>{escape(row[0])}</th>" + "".join(f"<td class=n>{cell}</td>" for cell in row[1:]) for row in rows)
-    body = "".join(f"<tr>{of_row}</tr>" for of_row in cells)
-    return f"<table class=systems><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return make_table("systems", names, (f"<tr>{of_row}</tr>" for of_row in cells))
 
 
 def render_section(section: Section) -> str:
@@ -143,12 +147,14 @@ def render_section(section: Section) -> str:
         cells = "".join(f"<td class=n>{value:.1f}</td>" for value in values)
         count = f"<td class=n>{group.sentences:,}</td>"
         rows.append(f"<tr><th>{escape(group.name)}</th>{count}{cells}<td class=chart>{bar}</td></tr>")
-    names = "".join(f"<th>{escape(name)}</th>" for name in section.groups[0].values)
-    return (
-        f"<section><h3>{escape(section.title)} <small>{escape(section.meaning)}</small></h3>"
-        f"<table class=profile><thead><tr><th></th><th>sentences</th>{names}<th></th></tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></section>"
-    )
+    table = make_table("profile", ("", "sentences", *section.groups[0].values, ""), rows)
+    return head_section(section, table)
+
+
+def head_section(section: Section | ComparedSection, table: str) -> str:
+    """Returns the table of a section below its title and meaning."""
+    heading = f"{escape(section.title)} <small>{escape(section.meaning)}</small>"
+    return f"<section><h3>{heading}</h3>{table}</section>"
 
 
 def head_worst(profile: Profile) -> str:
@@ -156,18 +162,24 @@ def head_worst(profile: Profile) -> str:
     return "The worst sentence" if len(profile.worst) == 1 else f"The {len(profile.worst)} worst sentences"
 
 
+def list_texts(sentence: Sentence | DisputedSentence) -> list[tuple[str, str]]:
+    """Returns the source of a sentence, if it is known, and its references, each with its name."""
+    source = [] if sentence.source is None else [("source", sentence.source)]
+    return [*source, *(("reference", text) for text in sentence.references)]
+
+
+def render_texts(texts: Iterable[tuple[str, str]]) -> str:
+    """Returns a list of texts, each below its name, which is HTML."""
+    lines = (f'<dt>{name}</dt><dd dir="auto">{escape(text) or "<i>empty</i>"}</dd>' for name, text in texts)
+    return f"<dl>{''.join(lines)}</dl>"
+
+
 def render_worst(profile: Profile) -> str:
     """Returns the list of the sentences with the lowest scores."""
     rows = []
     for sentence in profile.worst:
-        texts = [("source", sentence.source), *(("reference", text) for text in sentence.references)]
-        texts.append(("hypothesis", sentence.hypothesis))
-        lines = "".join(
-            f'<dt>{name}</dt><dd dir="auto">{escape(text) or "<i>empty</i>"}</dd>'
-            for name, text in texts
-            if text is not None
-        )
-        rows.append(f"<li value={sentence.number}><span class=n>chrF {sentence.value:.1f}</span><dl>{lines}</dl></li>")
+        texts = render_texts([*list_texts(sentence), ("hypothesis", sentence.hypothesis)])
+        rows.append(f"<li value={sentence.number}><span class=n>chrF {sentence.value:.1f}</span>{texts}</li>")
     return f"<h2>{head_worst(profile)}</h2><ol class=worst>{''.join(rows)}</ol>"
 
 
@@ -228,13 +240,10 @@ def format_worst(profile: Profile) -> list[str]:
     """Returns the sentences with the lowest scores as the lines of a Markdown table."""
     lines = [f"## {head_worst(profile)}", "", "| line | chrF | | |", "|---:|---:|---|---|"]
     for sentence in profile.worst:
-        texts = [("source", sentence.source), *(("reference", text) for text in sentence.references)]
-        texts.append(("hypothesis", sentence.hypothesis))
         first = [f"{sentence.number}", f"{sentence.value:.1f}"]
-        for name, text in texts:
-            if text is not None:
-                lines.append(f"| {first[0]} | {first[1]} | {name} | {escape_cell(text)} |")
-                first = ["", ""]
+        for name, text in (*list_texts(sentence), ("hypothesis", sentence.hypothesis)):
+            lines.append(f"| {first[0]} | {first[1]} | {name} | {escape_cell(text)} |")
+            first = ["", ""]
     return lines
 
 
@@ -281,10 +290,7 @@ def render_comparison_html(comparison: SystemComparison, facts: Facts, histories
         render_details(comparison),
         *([f"<h2>Learning curves</h2>{curves}"] if curves else []),
         *(["<h2>Where each fails</h2>", '<p class="faint">chrF, with the number of sentences</p>'] if sections else []),
-        *(
-            render_comparison_section(section.title, section.meaning, section.groups, comparison.names)
-            for section in sections
-        ),
+        *(render_comparison_section(section, comparison.names) for section in sections),
         render_disputed(list_disputed(comparison), comparison.names),
     ]
     return render_report(f"Systems compared: {', '.join(comparison.names)}", body)
@@ -293,7 +299,6 @@ def render_comparison_html(comparison: SystemComparison, facts: Facts, histories
 def render_table(comparison: SystemComparison) -> str:
     """Returns the table of scores: systems down, metrics across, the best in bold, letters raised."""
     metrics = comparison.metrics
-    heads = "".join(f"<th>{escape(render_heading(comparison, metric))}</th>" for metric in metrics)
     columns = {metric: comparison.make_cells(metric) for metric in metrics}
     rows = []
     for position, name in enumerate(comparison.names):
@@ -305,7 +310,7 @@ def render_table(comparison: SystemComparison) -> str:
             best = " class=best" if cell.is_best else ""
             cells.append(f"<td><span{best}>{cell.value:.1f}</span>{spread}{raised}</td>")
         rows.append(f"<tr><th>{escape(name)}</th>{''.join(cells)}</tr>")
-    table = f"<table class=systems><thead><tr><th></th>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    table = make_table("systems", ("", *(render_heading(comparison, metric) for metric in metrics)), rows)
     spreads = [describe_spread(comparison)] if comparison.runs else []
     key = "".join(f'<p class="faint">{escape(line)}</p>' for line in [*spreads, *describe_letters(comparison)])
     return f"<div class=wide>{table}</div>{key}"
@@ -341,19 +346,13 @@ def render_details(comparison: SystemComparison) -> str:
     return f"<h2>How the scores were computed</h2><dl>{''.join(rows)}</dl>"
 
 
-def render_comparison_section(
-    title: str, meaning: str, groups: Mapping[str, Sequence[Any]], names: Sequence[str]
-) -> str:
+def render_comparison_section(section: ComparedSection, names: Sequence[str]) -> str:
     """Returns the chrF of the groups of a section, a column for each system."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    rows = "".join(
+    rows = (
         f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(format_group(group))}</td>' for group in row)}</tr>"
-        for name, row in groups.items()
+        for name, row in section.groups.items()
     )
-    return (
-        f"<section><h3>{escape(title)} <small>{escape(meaning)}</small></h3>"
-        f"<table class=compared><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table></section>"
-    )
+    return head_section(section, make_table("compared", ("", *names), rows))
 
 
 def render_disputed(sentences: Sequence[DisputedSentence], names: Sequence[str]) -> str:
@@ -362,14 +361,10 @@ def render_disputed(sentences: Sequence[DisputedSentence], names: Sequence[str])
         return ""
     items = []
     for sentence in sentences:
-        texts = [("source", sentence.source), *(("reference", text) for text in sentence.references)]
-        shown = [(escape(label), text) for label, text in texts if text is not None]
+        texts = list_texts(sentence)
         for name, text, value in zip(names, sentence.hypotheses, sentence.values, strict=True):
-            shown.append((f"{escape(name)} <small>chrF {value:.1f}</small>", text))
-        lines = "".join(
-            f'<dt>{label}</dt><dd dir="auto">{escape(text) or "<i>empty</i>"}</dd>' for label, text in shown
-        )
-        items.append(f"<li value={sentence.number}><dl>{lines}</dl></li>")
+            texts.append((f"{escape(name)} <small>chrF {value:.1f}</small>", text))
+        items.append(f"<li value={sentence.number}>{render_texts(texts)}</li>")
     heading = f"The {format_count(len(sentences), 'sentence')} on which they differ most"
     return f"<h2>{heading}</h2><ol class=worst>{''.join(items)}</ol>"
 
@@ -404,12 +399,10 @@ def format_disputed(sentences: Sequence[DisputedSentence], names: Sequence[str])
     """Returns the sentences on which the systems differ most as the lines of a Markdown table."""
     lines = ["## Where they differ most", "", "| line | chrF | | |", "|---:|---:|---|---|"]
     for sentence in sentences:
-        texts = [("source", sentence.source), *(("reference", text) for text in sentence.references)]
         first = str(sentence.number)
-        for label, text in texts:
-            if text is not None:
-                lines.append(f"| {first} | | {label} | {escape_cell(text)} |")
-                first = ""
+        for label, text in list_texts(sentence):
+            lines.append(f"| {first} | | {label} | {escape_cell(text)} |")
+            first = ""
         for name, text, value in zip(names, sentence.hypotheses, sentence.values, strict=True):
             lines.append(f"| | {value:.1f} | {escape_cell(name)} | {escape_cell(text)} |")
     return lines

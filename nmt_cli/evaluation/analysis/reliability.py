@@ -53,6 +53,15 @@ class Reliability:
             "chrf_without_least_sure": [[share, value] for share, value in self.coverage],
         }
 
+    def format_lines(self) -> list[str]:
+        """Returns the lines to print."""
+        kept = ", ".join(f"{share:.0%} {value:.1f}" for share, value in self.coverage[1:])
+        return [
+            f"confidence  ECE {self.calibration_error:.3f}  AUC {self.auc:.3f} (mean log-probability "
+            f"{self.plain_auc:.3f})  good: chrF2 of at least {self.bar:g}, {self.good:.0%} of them",
+            f"            mean chrF2 {self.coverage[0][1]:.1f}; without the least confident {kept}",
+        ]
+
 
 def measure_reliability(
     confidences: Sequence[float], plain: Sequence[float], values: Sequence[float], bar: float
@@ -112,13 +121,3 @@ def score_surest(confidences: FloatArray, values: FloatArray, share: float) -> f
     """Returns the mean value without this share of the least sure translations; at least one is left."""
     order = np.argsort(confidences, kind="stable")
     return float(values[order[min(round(share * len(order)), len(order) - 1) :]].mean())
-
-
-def format_reliability(reliability: Reliability) -> list[str]:
-    """Returns the lines to print."""
-    kept = ", ".join(f"{share:.0%} {value:.1f}" for share, value in reliability.coverage[1:])
-    return [
-        f"confidence  ECE {reliability.calibration_error:.3f}  AUC {reliability.auc:.3f} (mean log-probability "
-        f"{reliability.plain_auc:.3f})  good: chrF2 of at least {reliability.bar:g}, {reliability.good:.0%} of them",
-        f"            mean chrF2 {reliability.coverage[0][1]:.1f}; without the least confident {kept}",
-    ]

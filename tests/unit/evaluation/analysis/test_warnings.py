@@ -16,7 +16,6 @@ from nmt_cli.evaluation.analysis.explain import (
 from nmt_cli.evaluation.analysis.reliability import (
     compute_auc,
     compute_calibration_error,
-    format_reliability,
     measure_reliability,
     score_surest,
     split_bins,
@@ -208,6 +207,6 @@ def test_all_of_it_is_measured_and_told() -> None:
     assert (measured.good, measured.auc, measured.plain_auc) == (0.5, 1.0, 0.5)
     assert measured.calibration_error == pytest.approx(0.15)
     assert measured.coverage[0] == (0.0, 50.0) and measured.coverage[-1] == (0.5, 80.0)
-    summary = " ".join(format_reliability(measured))
+    summary = " ".join(measured.format_lines())
     assert "ECE 0.150" in summary and "AUC 1.000 (mean log-probability 0.500)" in summary and "50% 80.0" in summary
     assert measured.to_mapping()["chrf_without_least_sure"][-1] == [0.5, 80.0]
