@@ -65,10 +65,6 @@ class PreparedCorpus:
         manifest.check(directory)
         return cls(directory, manifest)
 
-    def verify(self) -> None:
-        """Compares every byte with the checksums. Raises DamagedError naming the first file that differs."""
-        self.manifest.check(self.directory, everything=True)
-
     @property
     def source_language(self) -> str:
         return self.manifest.source_language

@@ -20,7 +20,6 @@ UNKNOWN, CONTROL, USER_DEFINED, BYTE = 2, 3, 4, 6  # types of pieces
 UNIGRAM, BPE, WORD, CHARACTER = 1, 2, 3, 4  # types of models
 BLANK = "▁"
 UNKNOWN_PENALTY = 10.0  # an unknown character is worth that much less than the worst piece
-SPECIAL_NAMES = {45: "unk", 46: "bos", 47: "eos", 48: "pad"}  # fields of `TrainerSpec`, with the pieces' names
 SINGLE = struct.Struct("<f")
 
 
