@@ -36,7 +36,7 @@ from nmt_cli.api.options.options import (
     select_options,
 )
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
-from nmt_cli.documents import find_format, open_document
+from nmt_cli.documents import find_format, open_document, read_mark
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource, TornText
 from nmt_cli.documents.reading_back import copy_torn
@@ -465,7 +465,8 @@ def translate_document(
     """Yields the parts of the translated document in order; its format follows from the file unless named."""
     with path.open("rb") as file:
         head = file.read(HEAD)
-    document = open_document(find_format(path, source.config.format, head).name, source)
+    file_format = find_format(path, source.config.format, head)
+    document = open_document(file_format.name, read_mark(source, file_format, head))
     batches = batch_blocks(document.read_with_domain(), UNITS)
     yield from translate_units(batches, InProcess(translate), report.add, scope)
     report.notes += document.notes

@@ -281,8 +281,8 @@ def classify_reference(span: Span) -> Span:
 REFERENCES = Kind(
     SpanKind.REFERENCE,
     form="taken out",
-    patterns=(REFERENCE.pattern, r"(?<=[^\W\d_])~(?=\\[a-zA-Z])"),  # and the tie of LaTeX
-    signs="&~",
+    patterns=(REFERENCE.pattern,),
+    signs="&",
     finish=classify_reference,
 )
 
@@ -307,7 +307,7 @@ CODES = Kind(
         # Data, in a script with blanks.
         rf"(?<!{DATA})(?={DATA}{{{SHORTEST_DATA}}})(?:(?![{UNSPACED_LETTERS}]){DATA}){{{SHORTEST_DATA},}}",
         # LaTeX: commands without a text, with the tie before them that is a blank; signs that it reads as its own.
-        rf"\\{WITHOUT_TEXT}\*?(?:{COMMAND_OPTIONS}|{COMMAND_ARGUMENT}){{1,4}}|(?<!\S)\\[&%#$](?!\S)"
+        rf"(?:(?<=\w)~)?\\{WITHOUT_TEXT}\*?(?:{COMMAND_OPTIONS}|{COMMAND_ARGUMENT}){{1,4}}|(?<!\S)\\[&%#$](?!\S)"
         r"|\\(?:no(?:indent|pagebreak)|new(?:page|line)|tableofcontents|today|tiny|ragged(?:right|left))(?![A-Za-z])",
         # Games: [item=iron-plate]; reStructuredText: [#note]_, [Smith20]_, |name|_, `the title of a section`_
         r"\[[a-z][\w-]{1,30}=[^\[\]\s]{1,80}\]|\[[#\w*][\w-]{0,40}\]_(?!\w)|(?<![\w|])\|\w[\w -]{0,60}\|_{1,2}"
@@ -315,7 +315,7 @@ CODES = Kind(
         # Forms: a word in capitals within brackets, where it is not all there is.
         r"(?:(?<!^)(?<!\[)|^(?=.*[a-z]))\[[A-Z][A-Z_]{1,40}(?:_\d{1,3})?\](?!\])",
     ),
-    signs=r"¼-¾⅐-⅞₀-₉:!\[<*|\\`",
+    signs=r"¼-¾⅐-⅞₀-₉:!\[<*|\\`~",
     cues=rf"{DATA}{{{SHORTEST_DATA}}}",
 )
 

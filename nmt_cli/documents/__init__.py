@@ -6,6 +6,7 @@ of another package (`docs/python.md#plugins`).
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 TABLES = tuple(format.name for format in FORMATS if format.texts == "rows")
 SHEETS = tuple(format.name for format in FORMATS if format.texts == "cells")  # a column is translated, or all texts
 UNMARKED = ("text", "wrapped", *TABLES, "po", "properties")  # no mark of theirs is placed by the words of a translation
+WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 CATALOGUES = ("po", "xliff", "ts", "xcstrings")  # have translations already
 UI = "ui"  # the domain of what programs show
 HOLDERS = {  # of options: the formats that have them
@@ -89,6 +91,14 @@ def sort_rows(table: Document) -> Document:
     from nmt_cli.documents.columns import SortedDocument  # which few runs need
 
     return SortedDocument(table)
+
+
+def read_mark(source: DocumentSource, file_format: FileFormat, head: bytes) -> DocumentSource:
+    """Returns a source in the encoding that a byte order mark among its first bytes tells, if the file has no other."""
+    is_wide = head.startswith(WIDE_MARKS) and not file_format.is_binary
+    if not is_wide or source.config.encoding is not None or file_format.names_encoding:
+        return source
+    return source._replace(config=dataclasses.replace(source.config, encoding="utf-16"))
 
 
 def fit_options(name: str, config: DocumentOptions) -> DocumentOptions:

@@ -53,7 +53,8 @@ class DocumentOptions(Settings, panel="Format"):
     )
     encoding: str | None = setting(
         None,
-        "Encoding of the input and of the output, such as cp1252 or utf-16 [UTF-8; po: as its header says].",
+        "Encoding of the input and of the output, such as cp1252 or utf-16 [UTF-8 or, with a byte order mark, UTF-16; "
+        "po: as its header says].",
         harmless=True,
     )
     errors: Undecodable = setting("strict", "Invalid UTF-8: strict stops; replace reads it as U+FFFD.")

@@ -283,6 +283,17 @@ class MicroDvdDocument(LineCueDocument):
     syntax = TextSyntax(re.compile(r"\||[ \t]+"), lambda _: " ", lambda text: text.replace("|", "/"))
 
 
+class SubViewerDocument(LineCueDocument):
+    """SubViewer, and the captions of YouTube: the lines below `00:00:01.00,00:00:03.50`, up to an empty one."""
+
+    cue = re.compile(
+        r"^\ufeff?\d+:\d\d:\d\d[.:,]\d{1,3},\d+:\d\d:\d\d[.:,]\d{1,3}[ \t]*\r?\n(?P<text>[^\r\n]+(?:\r?\n[^\r\n]+)*)",
+        re.MULTILINE,
+    )
+    line_end = re.compile(r"\[br\]|\r?\n")
+    syntax = TextSyntax(re.compile(r"\[br\]|[ \t\r\n]+"), lambda _: " ", str)
+
+
 class LyricsDocument(LineCueDocument):
     """Lyrics (LRC): `[00:12.00]A line`, also with times of words."""
 

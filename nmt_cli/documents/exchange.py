@@ -67,10 +67,12 @@ HALVES = {  # of a pair of codes, of which the second has the number of the firs
     **dict.fromkeys(("ept", "ex", "ec"), "close"),
 }
 BREAK_TYPES = frozenset({"lb", "xlf:lb", "x-br", "x-html-br", "x-linebreak"})
-# Where a text of several lines is parted: at an empty line, behind the end of a sentence, before an item of a list.
+# Where a text of several lines is parted: at an empty line, behind the end of a sentence, before an item of a list, and
+# behind a line too short to be wrapped whose next one begins with a capital, without an indent.
 ITEM_SIGN = r"[-*•][ \t]+"
 TEXT_BREAK = re.compile(
-    rf"((?:\s*\n[ \t\r]*\n\s*|(?<=[{re.escape(END_MARKS + COLONS)}])[ \t\r]*\n\s*|[ \t\r]*\n\s*(?={ITEM_SIGN}))"
+    rf"((?:\s*\n[ \t\r]*\n\s*|(?<=[{re.escape(END_MARKS + COLONS)}])[ \t\r]*\n\s*|[ \t\r]*\n\s*(?={ITEM_SIGN})"
+    r"|(?<![^\n]{40})[ \t\r]*\n(?=[A-ZÀ-ÞΑ-ΩА-Я]))"
     rf"(?:{ITEM_SIGN})?)"
 )
 SHOWN_BREAK = re.compile(r"(?i)\s*(?:<br\b[^<>]*>|\\r?\\?n)\s*|\s*\n\s*")

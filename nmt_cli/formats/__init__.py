@@ -155,6 +155,10 @@ FORMATS = (
         shape=r"\s*\{\d+\}\{\d*\}",
     ),
     FileFormat(
+        *("subviewer", "subtitles (SubViewer)", (".sbv",), {"translate": "cues.SubViewerDocument"}),
+        shape=r"\s*(?:\[INFORMATION\]|\[SUBTITLE\]|\d+:\d\d:\d\d[.:]\d{2,3},\d+:\d\d:\d\d[.:]\d{2,3}[ \t]*\r?\n)",
+    ),
+    FileFormat(
         *("lrc", "lyrics with times (LRC)", (), {"translate": "cues.LyricsDocument"}),
         shape=r"\s*(?:\[[a-z]+:[^\]\n]*\]\s*)*\[\d+:\d\d(?:[.:]\d+)?\][^\t\n]*(?:\n|$)",
     ),

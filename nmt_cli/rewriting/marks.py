@@ -105,15 +105,17 @@ class Reports(Rewrite):
     def from_model(cls, model: ModelText) -> Self | None:
         return cls(find_rules(model.languages[0]).speech or '"…,"')
 
-    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, None] | None:
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, str] | None:
         unused = next((sign for sign in PLACEHOLDERS if sign not in text.text), None)
         if not context.is_report or unused is None:
             return None
         end, stop = len(text.text), "." * text.text[-1:].isalnum()
-        return text.replace([Edit(0, 0, f"{self.quotation} ".replace("…", unused)), Edit(end, end, stop)]), None
+        return text.replace([Edit(0, 0, f"{self.quotation} ".replace("…", unused)), Edit(end, end, stop)]), text.text
 
-    def write(self, translation: str, memo: None, written: Written) -> str:
-        return re.sub(r"^(?:⟦\d⟧|[^\w⟦])+", "", translation)
+    def write(self, translation: str, memo: str, written: Written) -> str:
+        translation = re.sub(r"^(?:⟦\d⟧|[^\w⟦])+", "", translation)
+        # The quotation stands before it, so no colon announces one: sagte: Anna.
+        return translation if set(COLONS) & set(memo) else re.sub(rf"[{COLONS}](?=\s)", "", translation)
 
 
 def find_outer_quotes(text: str) -> OuterQuotes | None:

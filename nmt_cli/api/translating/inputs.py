@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
 from nmt_cli.api.translating.outputs import WrittenFiles, require_name
-from nmt_cli.documents import TABLES, UNMARKED, check_options, find_format, fit_options, open_document
+from nmt_cli.documents import TABLES, UNMARKED, check_options, find_format, fit_options, open_document, read_mark
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, is_wrapped
 from nmt_cli.errors import NotFoundError, OptionError
@@ -296,7 +296,7 @@ class DocumentOpener:
             format = BY_NAME["wrapped"]
         if self.template.config.format is None and format not in (find_by_name(path), TEXT):
             self.console.say(f"{path} is read as {format.title} ({format.name}), by its content")
-        return format, source
+        return format, read_mark(source, format, head)
 
     def open_standard_input(self, output: Path | None) -> Document:
         """Opens standard input, whose format is given by `--format`, the output's name, or its content."""
@@ -356,6 +356,6 @@ class ArrivingDocument(Document):
             self.opener.console.say(f"standard input is read as {format.title} ({format.name})")
         if self.output is not None:
             require_name(self.output, self.source, format)
-        document = self.opener.open_as(format, self.source)
+        document = self.opener.open_as(format, read_mark(self.source, format, head))
         document.report_to(self)
         yield from document.read_with_domain()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
+from html import unescape
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.kinds import find_spans
@@ -215,6 +216,7 @@ def read_negations(language: str) -> Negations | None:
 
 def check_negation(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for a negation on only one side, in languages whose negation is described."""
+    source, target = map(unescape, (source, target))  # don&#39;t
     is_long = len(source) + len(target) > LONGEST_TEXTS
     differs = may_differ.__wrapped__ if is_long else may_differ
     if not differs(source, target, context.source_language, context.target_language):

@@ -161,6 +161,7 @@ def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
 
 
 NOT_BLANK = re.compile(r"\S+")
+NUMBER_AT_START = re.compile(r"\d+(?=[^\W\d_])")
 WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
 
 
@@ -275,6 +276,9 @@ def trace_words(
             word = target[slice(*target_words[index])]
             words.append(TextRange(len(text), len(text) + len(word)))
             text += word
+            is_inner_stop = word == "." and gap.start == gap.end and index + 1 < len(target_words)
+            if is_inner_stop and left is not None and left >= 0 and NUMBER_AT_START.match(befores[left].text):
+                right = left  # the stop is no end of a sentence: 10th, 10.
             sources += [UNALIGNED] * len(word) if right is None else trace_word(befores[right], word)
     sure = [float(link is not None) * weight for link, weight in zip(links, weights or [1.0] * len(links), strict=True)]
     return TracedText(source, text, sources, source_words, words, sure, attracted)
@@ -312,10 +316,17 @@ def trace_changed(before: TracedWord, after: str) -> list[int | None]:
     (opening, _, closing), (new_opening, core, new_closing) = before.edges, split_edges(after)
     start, end = len(opening), len(before.text) - len(closing)
     first = min(start, len(before.text) - 1)
-    middle = (start + end) // 2 if start < end else 0
+    # What stands behind a number is apart from it, since marks may enclose it: 10<sup>th</sup>, 10.
+    number = NUMBER_AT_START.match(before.text, start)
+    digits, last = number.span() if number else (start, start)
+    middle = (last + end) // 2 if start < end else 0
+    if number and not core:
+        return [middle] * len(after)
     front = [first if index is None else index for index in trace_marks(opening, new_opening)]
-    back = trace_marks(closing, new_closing)
-    return [*front, *[middle] * len(core), *(index if index is None else index + end for index in back)]
+    shared = list(range(digits, last)) if number and core.startswith(number[0]) else []
+    back = [index if index is None else index + end for index in trace_marks(closing, new_closing)]
+    back[:1] = [middle] if shared and len(core) == len(shared) and new_closing and not closing else back[:1]
+    return [*front, *shared, *[middle] * (len(core) - len(shared)), *back]
 
 
 def split_edges(word: str) -> tuple[str, str, str]:

@@ -230,6 +230,7 @@ ARROW = rf"(?<!\S){ARROW_HEAD}(?!\S)"
 COMMENT_MARK = r"(?<!\S)(?:/\*{1,2}|\*{1,2}/|/{2,3}!?)(?!\S)"
 ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"
 ASIDE = r"(?:\[[^\[\]\s]{1,30}\] ?){0,4}[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
+CODE_BEFORE_SENTENCE = r"\[[A-Z]{2,}\]\s+(?=[A-ZÀ-Þ][a-zß-ÿ])"  # [WIP] It rains
 DASH_OF_DIALOGUE = rf"(?<=[{DOUBLE_QUOTES}])\s(?:[{DASHES}]|--?)\s(?=[{DOUBLE_QUOTES}])"
 LABEL_WORD = rf"[-#@/.]{{0,2}}[^\W_](?:[\w.'’&/-]{{0,{LABEL_LETTERS}}}[\w.])?"
 LABEL_AND_COLON = (
@@ -429,6 +430,8 @@ def find_asides(line: DividedLine) -> Iterator[Frame]:
     """The space after brackets before a sentence: `(SIGHS) I am here.`; and a name in square brackets: `[YouTube]`."""
     for start in line.starts:
         match = re.compile(ASIDE).match(line.covered, start)
+        if code := re.compile(CODE_BEFORE_SENTENCE).match(line.text, start):
+            yield Frame(*code.span())
         if match is None or not line.text[match.end()].isupper():
             continue
         is_square, inside = match[0][0] == "[", match["inside"]

@@ -4,10 +4,11 @@ import io
 
 import pytest
 
-from nmt_cli.documents import open_document
+from nmt_cli.documents import open_document, read_mark
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, OptionError
+from nmt_cli.formats import BY_NAME
 from support.translations import louder
 
 HEADER = 'msgid ""\nmsgstr "Content-Type: text/plain; charset={}\\n"\n\n'
@@ -40,6 +41,17 @@ def test_lines_of_wide_text_have_one_byte_order_mark_as_their_source_has(encodin
     assert written == "OÙ\nÇA\n".encode(encoding)  # which begins with the mark
     without = translated("text", "où\nça\n".encode(f"{encoding}-le"), encoding=f"{encoding}-le")
     assert without == "OÙ\nÇA\n".encode(f"{encoding}-le")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_byte_order_mark_tells_the_encoding_of_a_format_that_names_none(encoding: str) -> None:
+    data = "\ufeff1\n00:00:01,000 --> 00:00:02,000\noù ça\n".encode(encoding)
+    for name, read in (("srt", "utf-16"), ("html", None)):
+        source = DocumentSource(io.BytesIO(data), "x", DocumentOptions(), "de")
+        assert read_mark(source, BY_NAME[name], data).config.encoding == read
+    assert translated("srt", data, encoding="utf-16") == data.decode(encoding).replace("où ça", "OÙ ÇA").encode(
+        encoding
+    )
 
 
 @pytest.mark.parametrize("declared", ["utf-16", "UTF-32", "unicode", "base64"])

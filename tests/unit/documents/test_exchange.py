@@ -213,6 +213,8 @@ def test_what_is_not_safe_is_refused(text: str, problem: str) -> None:
     [
         ("One two.\n\n{0}", "TWO. ONE\n\n{0}"),
         ("One two:\n - three four.", "TWO: ONE\n - FOUR. THREE"),
+        ("One two\nThree four", "TWO ONE\nFOUR THREE"),
+        ("One two\nthree four", "FOUR THREE TWO ONE"),
         ("One two.<x id='1' ctype='lb'/>Three four.", "TWO. ONE<x id='1' ctype='lb'/>FOUR. THREE"),
         ("One two<ph id='1'>&lt;br/></ph>three four", "TWO ONE<ph id='1'>&lt;br/></ph>FOUR THREE"),
         ("One <bpt id='1'>b</bpt>two<ept id='1'>b</ept>", "<bpt id='1'>b</bpt>TWO<ept id='1'>b</ept> ONE"),

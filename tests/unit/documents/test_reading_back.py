@@ -67,6 +67,7 @@ FILES: dict[str, str | bytes] = {
     "ass": f"[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,D,,0,0,0,,{TEXT}.\n"
     "Dialogue: 0,0:00:03.00,0:00:04.00,D,,0,0,0,,Good morning.\n",
     "microdvd": f"{{1}}{{20}}{TEXT}.\n{{30}}{{40}}Good morning.\n",
+    "subviewer": f"0:00:01.00,0:00:02.00\n{TEXT}.\n\n0:00:03.00,0:00:04.00\nGood morning.\n",
     "lrc": f"[00:01.00]{TEXT}.\n[00:02.00]Good morning.\n",
     "po": 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
     f'msgid "{TEXT}"\nmsgstr ""\n\nmsgid "Good morning"\nmsgstr ""\n',

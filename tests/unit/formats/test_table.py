@@ -81,6 +81,7 @@ CONTENT = {
     "vtt": b"WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n",
     "ass": b"[Script Info]\nTitle: x\n",
     "microdvd": b"{100}{150}Hello.\n",
+    "subviewer": b"0:00:00.599,0:00:04.160\nHello.\n",
     "lrc": b"[ar:Someone]\n[00:12.00]Hello.\n",
     "ics": b"BEGIN:VCALENDAR\nBEGIN:VEVENT\n",
     "php": b"<?php\nreturn ['a' => 'Hello.'];\n",

@@ -83,6 +83,8 @@ def test_several_marks_are_read_as_one_and_written_again(
         ("en", "said Anna", '"⟦0⟧," said Anna.', "„⟦0⟧“, sagte Anna.", "sagte Anna."),
         ("en", "⟦0⟧ said.", '"⟦1⟧," ⟦0⟧ said.', '"⟦1⟧," sagte ⟦0⟧.', "sagte ⟦0⟧."),
         ("de", "rief er", "„⟦0⟧“, rief er.", "He called.", "He called."),
+        ("en", "said Anna", '"⟦0⟧," said Anna.', '"⟦0⟧," sagte: Anna.', "sagte Anna."),
+        ("en", "said Anna: now", '"⟦0⟧," said Anna: now.', "sagte Anna: jetzt.", "sagte Anna: jetzt."),
     ],
 )
 def test_words_that_say_who_speaks_are_read_behind_a_quotation(
@@ -92,7 +94,7 @@ def test_words_that_say_who_speaks_are_read_behind_a_quotation(
     assert rewrite is not None and change(rewrite, text) is None
     changed = change(rewrite, text, is_report=True)
     assert changed is not None and changed[0].text == read_as
-    assert rewrite.write(translation, None, Written()) == written
+    assert rewrite.write(translation, text, Written()) == written
 
 
 def test_a_mark_is_dropped_before_spans_and_never_out_of_one() -> None:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.translation.placement.alignment import find_links, link_words, split_ranges
+from nmt_cli.translation.placement.alignment import find_links, find_word_ranges, link_words, split_ranges, trace_words
 from nmt_cli.translation.placement.traced_text import find_heaviest_run
 from nmt_cli.translation.result import Hypothesis, Translation, WordLinks
 
@@ -29,6 +29,23 @@ def test_pieces_that_are_words_are_joined_as_they_were_written() -> None:
     source, target = ("Tom", "￭,", "geh", "</s>"), ("go", "￭,", "Tom", "</s>")
     attention = np.array([[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1.0]])
     assert link_words(source, target, attention) == ((0, 0), (0, 1))
+
+
+@pytest.mark.parametrize(
+    ("target", "links", "raised"),
+    [
+        ("der 10. Tag", [0, 1, 2], "."),  # 10<sup>th</sup>, 10<sup>.</sup>
+        ("der 10 . Tag", [0, 1, None, 2], ""),
+        ("le 10e jour", [0, 1, 2], "e"),
+        ("der 11. Tag", [0, 1, 2], "11"),  # which is not the number of the source
+    ],
+)
+def test_what_stands_behind_a_number_comes_from_what_stands_behind_that_of_the_source(
+    target: str, links: list[int | None], raised: str
+) -> None:
+    source = "the 10th day"
+    traced = trace_words(source, find_word_ranges(source), target, find_word_ranges(target), links)
+    assert "".join(traced.text[index] for index in traced.list_targets(6, 8)) == raised
 
 
 def test_a_translation_without_words_has_no_links() -> None:
