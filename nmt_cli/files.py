@@ -7,6 +7,7 @@ the new one, also after a kill.
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -15,7 +16,6 @@ import shlex
 import shutil
 import signal
 import stat
-import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,11 +31,9 @@ from nmt_cli.errors import NotFoundError, OptionError, OutputError, find_nearest
 def take_lock(path: Path) -> int | None:
     """Locks a directory, or a file that is made if it is missing, until the returned descriptor is closed.
 
-    Returns None where there are no such locks: on Windows, and for directories of NFS, whose locks are for what can be
-    written (flock(2)). Raises BlockingIOError if the path is locked already.
+    Returns None where there are no such locks, as for directories of NFS, whose locks are for what can be written
+    (flock(2)). Raises BlockingIOError if the path is locked already.
     """
-    if os.name == "nt":
-        return None
     number = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o600)
     granted = acquire_system_lock(number)
     if granted:
@@ -72,10 +70,6 @@ def is_at(number: int, path: Path) -> bool:
 def acquire_system_lock(number: int) -> bool | None:
     """Asks the operating system to lock the file of a descriptor; returns whether it did, or None without locks."""
     try:
-        import fcntl  # not on Windows
-    except ImportError:
-        return None
-    try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         return False if error.errno in (errno.EWOULDBLOCK, errno.EACCES) else None
@@ -87,13 +81,10 @@ def acquire_system_lock(number: int) -> bool | None:
 # A process that ignores SIGHUP from its start, as under `nohup`, continues to ignore it.
 
 
-HANG_UP: signal.Signals | None = getattr(signal, "SIGHUP", None)  # Windows has none
-
-
 def list_ending_signals() -> tuple[signal.Signals, ...]:
     """Returns the signals besides Ctrl-C that ask a process to end, except those it ignores."""
-    is_heard = HANG_UP is not None and signal.getsignal(HANG_UP) != signal.SIG_IGN
-    return (signal.SIGTERM, HANG_UP) if HANG_UP is not None and is_heard else (signal.SIGTERM,)
+    is_ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    return (signal.SIGTERM,) if is_ignored else (signal.SIGTERM, signal.SIGHUP)
 
 
 def list_terminals() -> list[int]:
@@ -117,9 +108,6 @@ def block_interrupts() -> Iterator[None]:
     then raises KeyboardInterrupt here. multiprocessing unblocks it when it starts its resource tracker, which must
     therefore run before.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     from multiprocessing import resource_tracker  # which `nmt --help` need not import
 
     resource_tracker.ensure_running()
@@ -423,8 +411,6 @@ def exchange_directories(staged: Path, path: Path, *, replace: bool) -> bool:
 
 def swap_directories(first: Path, second: Path) -> bool:
     """Swaps two directories in a single step, so that neither name is ever missing; returns whether the system can."""
-    if sys.platform != "linux":
-        return False
     import ctypes  # 5 ms that only replacing needs
 
     rename = getattr(ctypes.CDLL(None), "renameat2", None)
@@ -435,8 +421,6 @@ def swap_directories(first: Path, second: Path) -> bool:
 def rename_to_free(staged: Path, path: Path) -> bool:
     """Renames a directory to a path that is missing or an empty directory; returns whether it was free."""
     try:
-        if os.name == "nt" and path.is_dir():
-            path.rmdir()  # Windows does not rename to an empty directory
         os.rename(staged, path)
     except OSError as error:
         if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
@@ -455,15 +439,14 @@ def read_umask() -> int:
 def make_folder_of_process() -> Path:
     """Makes and returns an empty folder for temporary files, which goes when this process ends, even killed.
 
-    A shell waits for the end of a pipe that ends with the process, and removes it. Windows has none: there it stays.
+    A shell waits for the end of a pipe that ends with the process, and removes it.
     """
     import subprocess  # which few runs need
     from tempfile import mkdtemp
 
     folder = mkdtemp(prefix="nmt.")
-    if os.name != "nt":
-        end, _ = os.pipe()  # the other end stays open as long as this process lives
-        script = 'exec 3<&0; (cat <&3; rm -rf "$0") &'  # no child of this process: Ray kills those of its workers
-        subprocess.run(["/bin/sh", "-c", script, folder], stdin=end, stdout=subprocess.DEVNULL, start_new_session=True)
-        os.close(end)
+    end, _ = os.pipe()  # the other end stays open as long as this process lives
+    script = 'exec 3<&0; (cat <&3; rm -rf "$0") &'  # no child of this process: Ray kills those of its workers
+    subprocess.run(["/bin/sh", "-c", script, folder], stdin=end, stdout=subprocess.DEVNULL, start_new_session=True)
+    os.close(end)
     return Path(folder)

@@ -55,8 +55,8 @@ def require_tensorflow(purpose: str = "training") -> None:
 
 def find_cache() -> Path:
     """Returns the directory for reproducible files: in XDG_CACHE_HOME, else the system's usual place."""
-    homes = {"darwin": Path.home() / "Library" / "Caches", "win32": Path(os.environ.get("LOCALAPPDATA", Path.home()))}
-    return Path(os.environ.get("XDG_CACHE_HOME") or homes.get(sys.platform, Path.home() / ".cache")) / "nmt"
+    usual = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+    return Path(os.environ.get("XDG_CACHE_HOME") or usual) / "nmt"
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from types import FrameType
 
 import typer
 
-from nmt_cli.files import HANG_UP, leave_terminals, list_ending_signals, list_terminals
+from nmt_cli.files import leave_terminals, list_ending_signals, list_terminals
 
 
 class Stop:
@@ -27,7 +27,7 @@ class Stop:
 
     def request_stop(self, number: int, frame: FrameType | None) -> None:
         """Handles a signal: the first is a request to stop, a second stops the process at once."""
-        if number == HANG_UP:
+        if number == signal.SIGHUP:
             leave_terminals(self.terminals)
         if self.signal:
             raise KeyboardInterrupt
@@ -61,7 +61,7 @@ def exit_on_signals() -> None:
     terminals = list_terminals()
 
     def end(number: int, frame: FrameType | None) -> None:
-        if number == HANG_UP:
+        if number == signal.SIGHUP:
             leave_terminals(terminals)
         sys.exit(128 + number)
 

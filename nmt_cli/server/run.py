@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -26,7 +25,7 @@ from starlette.routing import BaseRoute
 from nmt_cli.api.open_model import load_memory
 from nmt_cli.api.translator import Translator
 from nmt_cli.errors import ExitCode, OptionError
-from nmt_cli.files import HANG_UP, leave_terminals, list_ending_signals, list_terminals
+from nmt_cli.files import leave_terminals, list_ending_signals, list_terminals
 from nmt_cli.server import page
 from nmt_cli.server.admission import (
     DEFAULT_LIMITS,
@@ -239,7 +238,7 @@ def limit_arenas(most: int) -> None:
     """
     import ctypes  # which only a server needs
 
-    if sys.platform == "linux" and (set_option := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+    if (set_option := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
         set_option(M_ARENA_MAX, most)
 
 
@@ -317,7 +316,7 @@ class PatientServer(uvicorn.Server):
 
     def handle_signal(self, number: int, frame: FrameType | None) -> None:
         """Handles a signal: the first asks for an end, a second Ctrl-C stops at once."""
-        if number == HANG_UP:
+        if number == signal.SIGHUP:
             leave_terminals(self.terminals)
         if self.should_exit and number == signal.SIGINT:
             self.force_exit = True

@@ -196,7 +196,6 @@ def test_an_interruption_is_answered_at_once_and_leaves_no_half_directory(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(os.name != "posix", reason="presses Ctrl-C for a session")
 @pytest.mark.parametrize("moment", sample([0, 1, 5, 20, 60, 100, 140], 3))
 def test_ctrl_c_while_workers_start_ends_everything_in_silence(tmp_path: Path, moment: int) -> None:
     pressed, folder = tmp_path / "hook" / "pressed", tmp_path / "empty"

@@ -86,7 +86,6 @@ def kill_after(interrupted: Path, blocks: int, wait: float, arguments: Sequence[
     process.communicate()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_killed_at_several_moments_a_folder_is_written_as_if_never_killed(interrupted: Path) -> None:
     finish(interrupted, "in", "-o", "whole")
     blocks, moments = count_translated(interrupted), random.Random(7)
@@ -113,7 +112,6 @@ def refuse(interrupted: Path, *arguments: str) -> str:
     return " ".join(said.split())
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_file_that_a_person_has_edited_is_not_replaced_by_going_on(interrupted: Path) -> None:
     (interrupted / "in/sub/b.docx").rename(interrupted / "in/b.docx")
     arguments = ["in", "-o", "out", "--context", "0"]  # the fake knows no lines that are context alone
@@ -207,7 +205,6 @@ def test_a_journal_of_other_types_is_damaged_whatever_is_asked(interrupted: Path
         assert process.returncode == code and "error: " in said and len(said.splitlines()) <= 4, said
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no locks")
 def test_a_second_process_is_refused_in_a_line_and_harms_nothing(interrupted: Path) -> None:
     arguments = ["in/a.txt", "-o", "out.txt"]
     finish(interrupted, *arguments)

@@ -107,7 +107,6 @@ def test_a_closed_pipe_ends_it_silently(place: Path, workers: str) -> None:
         program.wait(30)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="presses Ctrl-C for a session")
 @pytest.mark.parametrize("moment", sample([0, 1, 5, 20, 40, 60, 80, 100, 120, 140], 0, 3, 6))
 def test_ctrl_c_while_workers_start_ends_everything_in_silence(place: Path, tmp_path: Path, moment: int) -> None:
     pressed, out = tmp_path / "hook" / "pressed", tmp_path / "out.txt"
@@ -130,7 +129,6 @@ def test_a_request_to_end_leaves_no_half_file(place: Path, tmp_path: Path) -> No
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a shell that closes streams")
 @pytest.mark.parametrize(
     ("closed", "code", "message"), [("<&-", 0, ""), (">&-", 73, "standard output is closed"), ("2>&-", 0, "")]
 )

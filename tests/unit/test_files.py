@@ -226,7 +226,6 @@ def test_interrupts_are_blocked_from_the_first_moment_of_every_process(tmp_path:
     assert [mask >> (signal.SIGINT - 1) & 1 for mask in masks] == [1, 1]
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="blocks signals")
 def test_interrupts_wait_for_the_end_of_the_block_beside_other_threads() -> None:
     waits = threading.Event()
     thread = threading.Thread(target=waits.wait)  # which blocks no signal

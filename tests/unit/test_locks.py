@@ -1,13 +1,10 @@
 """A lock of a file keeps others out while it is held, and leaves no file behind."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from nmt_cli.files import hold_file, is_at
-
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such locks")
 
 
 def test_a_file_is_held_by_one_and_gone_afterwards(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ file of `--config` or in `nmt.toml` of the current directory, at the top level o
 
 from __future__ import annotations
 
+import grp
 import inspect
 import os
+import pwd
 import re
 import stat
 import typing
@@ -76,8 +78,6 @@ def find_doubt(path: Path) -> str:
 
     Counts the link that a file may be, its target, and the folder, in which others could put another one in its place.
     """
-    if not hasattr(os, "getuid"):  # as on Windows, where files have other rights
-        return ""
     link, target, folder = path.lstat(), path.stat(), path.absolute().parent.stat()
     if stranger := next((part.st_uid for part in (link, target) if part.st_uid not in (0, os.getuid())), None):
         return f"it belongs to another user ({name_user(stranger)})"
@@ -97,9 +97,6 @@ def name_writers(status: os.stat_result) -> str:
 
 def is_private(group: int) -> bool:
     """Whether a group has only this user. Many systems make one for each user, and let it write by default."""
-    import grp  # not on Windows
-    import pwd
-
     user = os.getuid()
     if user == 0 or group != user:
         return False
@@ -110,8 +107,6 @@ def is_private(group: int) -> bool:
 
 def name_user(user: int) -> str:
     """Returns the name of a user, or the number of one without."""
-    import pwd
-
     with suppress(KeyError):
         return pwd.getpwuid(user).pw_name
     return str(user)

@@ -27,8 +27,7 @@ from nmt_cli.cli.status import describe_status
 from nmt_cli.errors import ExitCode
 from nmt_cli.translation.translator import LineTranslator
 
-needs_owners = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner")
-as_root = pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root gives files away")
+as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
 
 
 @pytest.fixture(autouse=True)
@@ -150,7 +149,6 @@ def test_neither_folders_above_nor_pyproject_are_read(project: Path, tmp_path: P
     assert find_file() is None
 
 
-@needs_owners
 @pytest.mark.parametrize(
     ("of_file", "of_folder", "is_read"),
     [(0o644, 0o755, True), (0o600, 0o700, True), (0o644, 0o1777, True), (0o644, 0o777, False), (0o666, 0o755, False)],
@@ -174,7 +172,6 @@ def test_a_file_that_a_group_may_write_or_replace_is_not_read(project: Path, of_
     assert "nmt.toml is not read: its group may write" in result.stderr and "--config nmt.toml" in result.stderr
 
 
-@needs_owners
 def test_the_group_that_a_user_has_alone_is_nobody_else(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import grp
     import pwd

@@ -37,7 +37,6 @@ def test_a_training_ended_before_its_first_update_exits_as_the_signal_says() -> 
         raise KeyboardInterrupt
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
 def test_a_closed_terminal_stops_training_as_sigterm_does() -> None:
     with catch_stop_signals() as stop:
         signal.raise_signal(signal.SIGHUP)

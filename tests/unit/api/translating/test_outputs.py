@@ -221,7 +221,6 @@ def test_a_file_that_cannot_be_begun_is_told_by_the_name_that_was_typed(tmp_path
     assert caught.value.filename == str(path)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="terminals are not files")
 def test_a_terminal_named_as_a_file_shows_control_characters(tmp_path: Path) -> None:
     import tty
 
