@@ -185,7 +185,7 @@ WatchUnits = Callable[[Document, Reopen, Iterator[TranslationUnit]], Iterator[Tr
 
 def make_verbatim_unit(text: str | bytes) -> TranslationUnit:
     """Returns a unit in which nothing is translated."""
-    return TranslationUnit((), lambda _: text)
+    return TranslationUnit((), lambda _: text, raw=text)
 
 
 def import_library(module: str, package: str, needed_for: str) -> Any:

@@ -161,7 +161,7 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def check(tools: Tools, batch: TranslationBatch) -> None:
-    """Checks new translation against its line."""
+    """Checks each translation against its line."""
     if batch.checks is not None and batch.checks.check:
         lines = [
             hide_recalled(batch, index) if translation.origin == "memory_part" else translation

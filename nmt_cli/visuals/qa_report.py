@@ -41,6 +41,7 @@ CHANGES: Mapping[str, Callable[[Translation], Iterable[str]]] = {
     "translated again": lambda translation: (repair.remedy for repair in translation.repairs if repair.remedy),
 }
 FILE_COLUMNS = {"carried": "words copied", "failed": "failed", "confidence": "confidence"}
+PLACES_SHOWN = 5  # of equal texts
 ENTRIES_SHOWN = 5_000  # of the page; a browser draws no more at ease
 
 
@@ -266,7 +267,9 @@ def render_entry(entry: QaEntry, *equal: QaEntry, thing: str) -> str:
     )
     origin = f" <small>{MEMORY_NAMES[entry.origin]}</small>" if entry.origin in MEMORY_NAMES else ""
     where = entry.where and f" <small>{escape(entry.where)}</small>"
-    times = f" <small>{1 + len(equal):,} times</small>" if equal else ""
+    others = [other.where for other in equal if other.where]
+    also = others and f", also {', '.join(others[:PLACES_SHOWN])}{' ...' * (len(others) > PLACES_SHOWN)}"
+    times = f" <small>{1 + len(equal):,} times{escape(also or '')}</small>" if equal else ""
     worst = entry.least_sure
     source = mark_sentence(entry.source, worst.source if worst else "")
     translation = mark_sentence(entry.translation, worst.text if worst else "")

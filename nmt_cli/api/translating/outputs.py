@@ -103,11 +103,12 @@ class FileSummaries:
     parts: list[PartSummary] = field(default_factory=list)  # each file is followed by its chapters
     chapters: dict[str, PartSummary] = field(default_factory=dict)  # of the last file, by name
     location: Location = NOWHERE  # of the next translation
+    lines: int | None = None  # of its file before its unit; None if the lines of the file are its texts, or none at all
     number: int = 0  # of the last translation, blank lines included: in its file, if each has an output of its own
 
     def begin_file(self, name: str) -> PartSummary:
         """Returns the summary of the file that begins."""
-        self.location, self.chapters = NOWHERE, {}
+        self.location, self.chapters, self.lines = NOWHERE, {}, None
         self.number = 0 if self.are_apart else self.number
         self.parts.append(PartSummary(name))
         self.files.append(self.parts[-1])
@@ -131,9 +132,20 @@ class FileSummaries:
         return self.files[-1].name if self.are_apart else ""
 
     @property
+    def line(self) -> str:
+        """The line of the next translation in its file; empty if it is not known."""
+        return "" if self.lines is None else f"line {self.lines + 1:,}"
+
+    @property
     def where(self) -> str:
-        """The place of the next translation in a report: the file among several, and the verse or chapter."""
-        return " ".join(filter(None, [self.file, self.location.name or self.location.chapter]))
+        """The place of the next translation in a report: the file among several; and the verse, chapter or line."""
+        return " ".join(filter(None, [self.file, self.location.name or self.location.chapter or self.line]))
+
+    def find_position(self, thing: str) -> tuple[str, str]:
+        """Returns the kind and the name of the place of the last translation in its file, by default its number."""
+        if self.location.name:
+            return "", self.location.name
+        return (thing, f"{self.number:,}") if self.lines is None else ("line", f"{self.lines + 1:,}")
 
     def add(self, translation: Translation) -> None:
         """Counts one translation for its file and its chapter."""
@@ -414,7 +426,7 @@ class FileUnits:
     def read_units(self) -> Iterator[TranslationUnit]:
         """Yields the units until one cannot be read or written."""
         with self.note_error():
-            for unit in track_locations(self.document.read_with_domain(), self.summaries):
+            for unit in track_locations(self.document, self.summaries):
                 if self.error is not None:
                     return
                 yield unit._replace(write=partial(self.write, unit))
@@ -459,12 +471,19 @@ def name_translation(path: Path) -> Path:
     return path.with_stem(f"{path.stem}-translated")
 
 
-def track_locations(units: Iterable[TranslationUnit], summaries: FileSummaries) -> Iterator[TranslationUnit]:
-    """Yields the units; those with a place record it as they are written."""
+def track_locations(document: Document, summaries: FileSummaries) -> Iterator[TranslationUnit]:
+    """Yields the units of a document, which record their places as they are written: a location, or else their line."""
 
-    def write(unit: TranslationUnit, location: Location, translations: Sequence[Translation]) -> str | bytes:
-        summaries.begin_location(location)
+    def write(unit: TranslationUnit, before: int | None, translations: Sequence[Translation]) -> str | bytes:
+        summaries.lines = before
+        summaries.begin_location(unit.location or NOWHERE)
         return unit.write(translations)
 
-    for unit in units:
-        yield unit if unit.location is None else unit._replace(write=partial(write, unit, unit.location))
+    has_lines, has_places, lines = document.format is not TEXT and not document.format.is_binary, False, 0
+    for unit in document.read_with_domain():
+        has_lines &= not unit.texts or unit.raw is not None
+        has_places |= has_lines or unit.location is not None
+        is_located = has_places and bool(unit.texts)
+        yield unit._replace(write=partial(write, unit, lines if has_lines else None)) if is_located else unit
+        raw = unit.raw or ""
+        lines += raw.count("\n") if isinstance(raw, str) else raw.count(b"\n")

@@ -58,15 +58,16 @@ CHARACTERS_SHOWN = 20
 
 @dataclass
 class Failing:
-    """A text that failed a check: its file among several, its number there, and how often it is in the file."""
+    """A text that failed a check: its file among several, its place there, and how often it is in the file."""
 
     file: str
-    number: int
+    thing: str  # the kind of place: a line, or a text by its number; empty for a verse or a cell
+    name: str
     source: str
     times: int = 1
 
     def __str__(self) -> str:
-        return f"{self.number:,}" + (f" [{format_count(self.times, 'time')}]" if self.times > 1 else "")
+        return self.name + (f" [{format_count(self.times, 'time')}]" if self.times > 1 else "")
 
 
 OF_LANGUAGES: tuple[CheckKind, ...] = ("language", "other language")  # checks of the language of the source
@@ -123,7 +124,8 @@ class TranslationReport:
         for check in translation.checks:
             self.first_error = self.first_error or translation.failure
             self.failures[check.kind] += 1
-            self.remember(check.kind, Failing(self.files.file, self.files.number, translation.source))
+            position = self.files.find_position(self.source_cuts.thing)
+            self.remember(check.kind, Failing(self.files.file, *position, translation.source))
         self.unseen_characters |= translation.unseen
         self.misread.add([f"{word} as {known}" for word, known in translation.read_as])
         self.carried.add(translation.carried)
@@ -161,7 +163,7 @@ class TranslationReport:
         self.failed += not torn.was_flagged
         self.failures["kept"] += 1
         where = file if self.files.are_apart else ""
-        self.remember("kept", Failing(where, torn.number, torn.source))
+        self.remember("kept", Failing(where, self.source_cuts.thing, f"{torn.number:,}", torn.source))
         self.files.add_torn(file, torn)
         if self.qa is not None:
             from nmt_cli.documents.reading_back import copy_torn  # which `nmt --help` does not need
@@ -276,14 +278,16 @@ class TranslationReport:
         return f"rules: {RULES_PAGE}{', '.join(anchors)}"
 
     def name_texts(self, kind: CheckKind) -> str:
-        """Returns the numbers of the first texts that failed a check, in brackets; empty if there are none."""
+        """Returns the places of the first texts that failed a check, in brackets; empty if there are none."""
         places = self.first_failures.get(kind, [])
         more = " ..." if self.failures[kind] > sum(failing.times for failing in places) else ""
-        things = self.source_cuts.thing + ("s" if len(places) > 1 else "")
-        groups = [
-            ", ".join(map(str, group)) + (file and f" of {file}") for file, group in groupby(places, attrgetter("file"))
-        ]
-        return f" ({things} {'; '.join(groups)}{more})" if places else ""
+        groups, last = [], ""
+        for (file, thing), group in groupby(places, attrgetter("file", "thing")):
+            is_plural = sum(failing.thing == thing for failing in places) > 1
+            things = f"{thing}{'s' * is_plural} " if thing not in ("", last) else ""
+            groups.append(f"{things}{', '.join(map(str, group))}" + (file and f" of {file}"))
+            last = thing
+        return f" ({'; '.join(groups)}{more})" if places else ""
 
     def write_qa(self) -> None:
         """Writes the report of all texts that failed a check, if requested."""

@@ -280,8 +280,7 @@ def batch_documents(
     if outputs.is_apart:
         return outputs.batch_files(documents, batch, summaries)
     summaries.begin_file(", ".join(document.source.name for document in documents))
-    units = itertools.chain.from_iterable(document.read_with_domain() for document in documents)
-    return batch(track_locations(units, summaries))
+    return batch(itertools.chain.from_iterable(track_locations(document, summaries) for document in documents))
 
 
 def batch_units(

@@ -17,7 +17,7 @@ from functools import cached_property
 
 from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.documents.columns import AddedColumn
-from nmt_cli.documents.document import TranslationUnit
+from nmt_cli.documents.document import Location, TranslationUnit
 from nmt_cli.documents.marks import InlineItem
 from nmt_cli.documents.office.cells import Sheet, choose_sheet
 from nmt_cli.documents.office.openxml import OpenXmlDocument, RunReader
@@ -34,10 +34,15 @@ from nmt_cli.documents.xml import (
 )
 from nmt_cli.formats.sheets import Workbook, number_column, read_number
 from nmt_cli.text.words import has_letters
+from nmt_cli.text.wrapping import format_count
 
 STRINGS_PART, SHEET_PART, TABLE_PART = "sharedStrings+xml", "worksheet+xml", "table+xml"  # how content types end
 EXTENT = re.compile(r"(<(?:\w+:)?dimension\s[^<>]*?\bref=[\"'](?:[A-Z]{1,3}\d+:)?)[A-Z]{1,3}(?=\d+[\"'])")
 COLUMNS = re.compile(r"(<(?:\w+:)?cols>.*?)(</(?:\w+:)?cols>)", re.DOTALL)
+TEXT_HOLDER = re.compile(r"<(?:\w+:)?(?:si|c)(?=[\s>/])(?:[^<>]*?\sr=[\"']([A-Z]+\d+))?")  # a shared string, or a cell
+SHARED_CELL = re.compile(
+    r"<(?:\w+:)?c\s(?=[^<>]*\st=[\"']s[\"'])(?:[^<>]*?\s)?r=[\"']([A-Z]+\d+)[^<>]*><(?:\w+:)?v>(\d{1,9})<"
+)
 COLUMN = re.compile(r"<(?:\w+:)?col\s[^<>]*>")
 
 
@@ -92,8 +97,32 @@ class XlsxDocument(OpenXmlDocument):
         if self.source.config.column is not None:
             return self.open_sheet(name).read_units()
         if self.types.get(name, "").endswith((STRINGS_PART, SHEET_PART)):
-            return CellTextReader(self.headings).read_units(self.open_part(name), self.notes)
+            return self.locate_cells(name, CellTextReader(self.headings).read_units(self.open_part(name), self.notes))
         return super().read_part(name)
+
+    def locate_cells(self, name: str, units: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
+        """Yields the units of a sheet or of the shared strings, those with texts at their cells."""
+        sheet = next((title for title, part in self.book.sheets if part == name), None)
+        number, cell = -1, ""
+        for unit in units:
+            yield unit._replace(location=Location("", cell)) if unit.texts and cell else unit
+            raw = unit.raw or ""
+            for match in TEXT_HOLDER.finditer(raw if isinstance(raw, str) else raw.decode("utf-8", "replace")):
+                number += 1
+                cell = self.string_cells.get(number, "") if sheet is None else f"{sheet}!{match[1] or ''}"
+
+    @cached_property
+    def string_cells(self) -> dict[int, str]:
+        """The cells of each shared string, by its number: the first one, and how many more."""
+        cells: dict[int, list[str]] = {}
+        for sheet, part in self.book.sheets:
+            data = self.read_bytes(part).decode("utf-8", "replace") if self.has_part(part) else ""
+            for reference, number in SHARED_CELL.findall(data):
+                cells.setdefault(int(number), []).append(f"{sheet}!{reference}")
+        return {
+            number: first + (f" and {format_count(len(others), 'more cell')}" if others else "")
+            for number, (first, *others) in cells.items()
+        }
 
     @cached_property
     def headings(self) -> frozenset[str]:

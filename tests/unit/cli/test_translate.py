@@ -92,7 +92,7 @@ def test_what_says_how_a_line_is_read_goes_with_score() -> None:
 
 def test_texts_that_fail_a_check_are_counted_and_the_first_named(capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = line(hypothesis()), line(hypothesis(), checks=(FailedCheck("numbers", "number 7 missing"),))
-    printed = summary(capsys, good, bad, *[bad] * 5, thing="text")
+    printed = summary(capsys, good, bad, *(bad._replace(source=str(number)) for number in range(5)), thing="text")
     assert "! 6 texts of 7 with other numbers than the source (texts 2, 3, 4, 5, 6 ...)" in printed
     assert "! 1 line of 1 with other numbers than the source (line 1)" in summary(capsys, bad)
     assert summary(capsys, good) == ""

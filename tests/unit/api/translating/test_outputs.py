@@ -13,13 +13,22 @@ from pathlib import Path
 
 import pytest
 
-from nmt_cli.api.translating.outputs import ROWS_SHOWN, FileSummaries, OutputFiles, name_outputs, require_name
+from nmt_cli.api.translating.outputs import (
+    ROWS_SHOWN,
+    FileSummaries,
+    OutputFiles,
+    name_outputs,
+    require_name,
+    track_locations,
+)
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats import BY_NAME, FORMATS, TEXT
 from nmt_cli.text.wrapping import protect_terminal
 from nmt_cli.translation.result import FailedCheck, Translation
+from support.archives import make_xlsx
+from support.documents import open_bytes
 from support.translations import louder
 
 
@@ -282,6 +291,37 @@ def test_a_report_names_the_file_and_the_verse() -> None:
     alone.begin_file("a.txt")
     alone.begin_location(Location(""))
     assert alone.where == "" and list(alone.describe()) == []
+
+
+CELLS = (
+    '<row r="1"><c r="A1" t="s"><v>1</v></c></row><row r="2"><c r="A2" t="s"><v>0</v></c><c r="B2" t="s"><v>1</v></c>'
+    '<c r="C2" t="inlineStr"><is><t>Three</t></is></c></row>'
+)
+
+
+@pytest.mark.parametrize(
+    ("format", "data", "places"),
+    [
+        ("md", b"# One\n\nTwo\nis long.\n\n- Three\n", ["line 1", "line 3", "line 6"]),
+        ("html", b"<p>One</p>\n<p>\nTwo <b>b</b>\n</p><p>Three</p>", ["line 1", "line 2", "line 4"]),
+        ("po", b'msgid "One"\nmsgstr ""\n\n#, fuzzy\nmsgid "Two"\nmsgstr ""\n', ["line 1", "line 4"]),
+        ("json", b'{"a": "One two",\n "b": {"c": "Two three"}}', ["line 1", "line 2"]),
+        ("eml", b"Subject: One two\n\nThree four.\n", ["", ""]),
+        (
+            "xlsx",
+            make_xlsx(CELLS, "<si><t>One</t></si><si><r><t>Two</t></r></si>"),
+            ["Texts!C2", "Texts!A2", "Texts!A1 and 1 more cell"],
+        ),
+    ],
+)
+def test_a_report_names_the_line_or_the_cell_of_a_text(format: str, data: bytes, places: list[str]) -> None:
+    document, summaries, seen = open_bytes(format, data), FileSummaries(), []
+    document.format = BY_NAME[format]
+    summaries.begin_file("x")
+    for unit in track_locations(document, summaries):
+        unit.write([louder(text) for text in unit.texts])
+        seen += [summaries.where] * len(unit.texts)
+    assert seen == places
 
 
 def test_of_many_files_those_that_need_a_look_are_shown_in_order() -> None:
