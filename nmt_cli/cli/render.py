@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from nmt_cli.api.advice import Advice
 
 SHORTEST_BAR = 15  # columns of a progress bar, its percentage and the gaps between them and the words beside
+TIME_LEFT = "TimeLeftColumn"
+UNKNOWN_FOR = 4.0  # seconds of a stage, in which its speed says little about the rest
 TIME_WIDTH = 9  # columns of the time that is left, with the gap before it
 STYLES: dict[str | None, dict[str, Any]] = {"dim": {"dim": True}, "yellow": {"fg": typer.colors.YELLOW}}
 
@@ -135,11 +137,16 @@ def make_progress(screen: Screen, *columns: str) -> Progress:
     """
     from rich import progress
     from rich.table import Column
+    from rich.text import Text
+
+    class TimeLeftColumn(progress.TimeRemainingColumn):
+        def render(self, task: progress.Task) -> Text:
+            return super().render(task) if (task.elapsed or 0) > UNKNOWN_FOR and task.time_remaining else Text()
 
     beside = [
         progress.TextColumn(column, table_column=Column(no_wrap=True))
         if "{" in column
-        else getattr(progress, column)(table_column=Column(no_wrap=True))
+        else (TimeLeftColumn if column == TIME_LEFT else getattr(progress, column))(table_column=Column(no_wrap=True))
         for column in ("{task.description}", *columns)
     ]
     return progress.Progress(beside[0], progress.BarColumn(), *beside[1:], console=screen.console, transient=True)
@@ -183,12 +190,12 @@ def show_translation_progress(
 
     How many texts a file without lines has, such as an archive, is not known: they are counted without an end.
 
-    Shows nothing without files, since translations may then go to the same terminal.
+    Shows nothing without files, as where translations go to the same terminal.
     """
     if not (screen.live and paths):
         yield lambda _: None
         return
-    with make_progress(screen, "MofNCompleteColumn", "TimeRemainingColumn") as progress:
+    with make_progress(screen, "MofNCompleteColumn", TIME_LEFT) as progress:
         total = sum(map(count_lines, paths)) if has_lines else 0
         task = progress.add_task("translating", total=total or None)
         yield lambda finished: progress.update(task, completed=finished)
@@ -209,7 +216,7 @@ def show_stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], No
         yield print_stages(screen)
         return
     room = screen.console.width - SHORTEST_BAR - TIME_WIDTH
-    with make_progress(screen, "TaskProgressColumn", "TimeRemainingColumn") as progress:
+    with make_progress(screen, "TaskProgressColumn", TIME_LEFT) as progress:
         task = progress.add_task("reading", total=None)
         stages = ["reading"]
 

@@ -1,4 +1,7 @@
-"""Signals: they end a command. In a training, the first is a request to stop, and the second ends the process."""
+"""Signals: they end a command. In a training, the first is a request to stop, and the second ends the process.
+
+Before a training first asks whether to stop, there is nothing to keep: a signal then ends it at once.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,19 @@ class Stop:
     def __init__(self, say: Callable[[str], None] = lambda text: None) -> None:
         self.terminals = list_terminals()
         self.say = say
+        self.is_asked = False
 
     def __call__(self) -> bool:
+        self.is_asked = True
         return bool(self.signal)
 
     def request_stop(self, number: int, frame: FrameType | None) -> None:
-        """Handles a signal: the first is a request to stop, a second stops the process at once."""
+        """Handles a signal: the first is a request to stop; a second, or an early one, stops the process at once."""
         if number == signal.SIGHUP:
             leave_terminals(self.terminals)
-        if self.signal:
+        is_second, self.signal = bool(self.signal), self.signal or number
+        if is_second or not self.is_asked:
             raise KeyboardInterrupt
-        self.signal = number
         with suppress(RuntimeError):  # a line is just being printed: Python refuses another within it
             self.say("stopping after this step ...; Ctrl-C again stops at once")
 

@@ -124,6 +124,7 @@ class TrainingScreen(Watcher):
         self.printed_at = clock()
         self.should_stop = stop  # type: ignore[method-assign]
         self.bar: StepBar | None = None
+        self.part = ""  # of several runs or stages, the current one
 
     def __enter__(self) -> Self:
         return self
@@ -166,14 +167,16 @@ class TrainingScreen(Watcher):
         self.screen.say(self.format_row({column.heading: column.heading for column in COLUMNS}))
         if self.screen.live:
             details = ["compiling the training step"]
-            self.bar = StepBar(self.screen, f"epoch 1/{info.epochs}", details, info.steps_per_epoch)
+            self.bar = StepBar(self.screen, f"{self.part}epoch 1/{info.epochs}", details, info.steps_per_epoch)
 
     def report_run(self, number: int, runs: int, seed: int) -> None:
         self.stop_bar()
+        self.part = f"run {number}/{runs}, "
         self.screen.say(f"run {number} of {runs}, seed {seed}")
 
     def report_stage(self, name: str, number: int, stages: int) -> None:
         self.stop_bar()
+        self.part = f"stage {number}/{stages}, "
         self.screen.say(f"stage {number} of {stages}: {name}")
 
     def report_translations(self, done: int, total: int, seconds_left: float) -> None:
@@ -228,7 +231,7 @@ class TrainingScreen(Watcher):
         self, activity: str, details: Sequence[str], completed: int | None = None, total: int | None = None
     ) -> None:
         if self.bar is not None:
-            self.bar.redraw(activity, details, completed, total)
+            self.bar.redraw(f"{self.part}{activity}", details, completed, total)
 
     def report_epoch(self, record: EpochRecord, validation: Validation) -> None:
         self.show_row(record)

@@ -355,6 +355,10 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
     ) -> bool | None:
         return self.stack.__exit__(kind, error, trace)
 
+    @property
+    def are_on_terminal(self) -> bool:
+        return not self.targets and self.stream.isatty()
+
     def require_formats(self, documents: Sequence[Document], lines: FileFormat = TEXT) -> None:
         """Raises OptionError for a name with the ending of another format, and a terminal that cannot show a format.
 

@@ -165,8 +165,8 @@ def test_the_bars_of_stages_and_sentences_are_one_line(
         finish(1_500)
     stage, sentences = lines
     assert max(map(count_columns, lines)) <= width
-    assert stage.startswith("translating") and "30%" in stage and "━" in stage and "-:--:--" in stage
-    assert sentences.startswith("translating") and "1500/14703" in sentences and "-:--:--" in sentences
+    assert stage.startswith("translating") and "30%" in stage and "━" in stage and ":" not in stage
+    assert sentences.startswith("translating") and "1500/14703" in sentences and ":" not in sentences
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -22,6 +22,7 @@ def test_the_first_signal_asks_and_the_second_ends() -> None:
 def test_signals_are_given_back_after_training() -> None:
     before = signal.getsignal(signal.SIGINT)
     with catch_stop_signals() as stop:
+        assert not stop()
         signal.raise_signal(signal.SIGINT)
         assert stop()
     assert signal.getsignal(signal.SIGINT) is before
@@ -30,15 +31,18 @@ def test_signals_are_given_back_after_training() -> None:
 def test_a_training_ended_before_its_first_update_exits_as_the_signal_says() -> None:
     with pytest.raises(typer.Exit) as caught, catch_stop_signals():
         signal.raise_signal(signal.SIGTERM)
-        raise KeyboardInterrupt
     assert caught.value.exit_code == 128 + signal.SIGTERM
     with pytest.raises(KeyboardInterrupt), catch_stop_signals():
         signal.raise_signal(signal.SIGINT)
+    with pytest.raises(typer.Exit), catch_stop_signals() as stop:
+        assert not stop()
+        signal.raise_signal(signal.SIGTERM)
         raise KeyboardInterrupt
 
 
 def test_a_closed_terminal_stops_training_as_sigterm_does() -> None:
     with catch_stop_signals() as stop:
+        assert not stop()
         signal.raise_signal(signal.SIGHUP)
         assert stop() and stop.signal == signal.SIGHUP
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under `nohup`
