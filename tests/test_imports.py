@@ -50,7 +50,7 @@ def test_a_training_is_refused_before_tensorflow_starts(tmp_path: Path) -> None:
     code = "from nmt_cli.cli.app import main; main(['train', '--resume'])"
     loaded, said = loaded_by(code, ("tensorflow", "keras"), tmp_path)
     assert loaded == [] and "prepared/" in said
-    modules = ("defaults", "resume", "transfer", "checkpoints", "synthetic_pairs")
+    modules = ("defaults", "request", "transfer", "checkpoints", "synthetic_pairs")
     paths = [f"nmt_cli.training.{'data.' if name == 'synthetic_pairs' else ''}{name}" for name in modules]
     assert loaded_by(f"import {', '.join(paths)}", ("tensorflow", "keras")) == ([], "")
 

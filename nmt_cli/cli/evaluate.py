@@ -43,7 +43,7 @@ from nmt_cli.translation.config import ContextOptions, TagOptions
 
 
 BOLD = "\033[1m", "\033[22m"
-ENDINGS_OF_TABLES = (".tex", ".csv")  # `score_table` writes these
+ENDINGS_OF_TABLES = (".tex", ".csv")  # `write_score_table` writes these
 ENDINGS_OF_REPORTS = (".html", ".md", *ENDINGS_OF_TABLES)  # the others: `page` and `comparison_page`
 
 
@@ -145,7 +145,7 @@ class EvaluationOutput:
     def write_comparison(self, compared: SystemComparison) -> None:
         """Writes the report of several systems, or their table, if requested."""
         if self.page is not None and self.is_table:
-            from nmt_cli.visuals.score_table import write_score_table  # which few runs need
+            from nmt_cli.evaluation.comparison import write_score_table  # which few runs need
 
             write_score_table(compared, self.page)
             self.screen.say(f"{self.page}: table")

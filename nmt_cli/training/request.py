@@ -12,16 +12,18 @@ the command line makes a request before it waits for them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import dataclasses
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 from nmt_cli.corpus.dataset import PreparedCorpus
-from nmt_cli.errors import OptionError
+from nmt_cli.errors import DataError, OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.records import Range, RecordError, build, parse_json
-from nmt_cli.settings import option_fields
+from nmt_cli.settings import Settings, name_option, option_fields
+from nmt_cli.training.checkpoints import read_facts
 from nmt_cli.training.deadline import Deadline
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.watcher import Watcher
@@ -133,3 +135,153 @@ class TrainRequest:
         """Returns what a checkpoint may only be resumed with; `replay` is the fingerprint of the old pairs."""
         settings = {"network": self.network.to_mapping(), "training": self.training.to_mapping()}
         return {"data": self.corpus.fingerprint, "replay": replay, **settings}
+
+
+# Decides whether a checkpoint may be resumed, and with which options: typed, from a file, or its own.
+#
+#     nmt train --units 256 --epochs 10      # interrupted
+#     nmt train --resume --epochs 20         # 256 units, and ten epochs more
+#     nmt train --resume --units 512         # refused: model/ was started with --units 256
+#
+# Loads neither TensorFlow nor Keras, since the command line asks before it waits for them.
+
+PATHS = {"init_from", "replay"}  # options that are paths: a slash at the end makes no difference
+# Options that may differ from the run that wrote the checkpoint: nothing learned so far depends on them.
+CHANGEABLE = {"patience", "checkpoint_minutes", "average", "devices", "batch", "batch_tokens"}
+
+SavedOptions = Mapping[type[Settings], Mapping[str, Any]]
+
+
+def read_started_facts(directory: Path) -> dict[str, Any] | None:
+    """Returns the facts of the checkpoint in a model directory; None if training could not resume it.
+
+    A run killed before its first update, and before any rollback, may as well start over.
+    """
+    facts = read_facts(directory)
+    if facts is None or (facts["updates"] == 0 and facts["progress"]["rollbacks"] == 0):
+        return None
+    return facts
+
+
+def read_saved_options(directory: Path, options: Mapping[str, Any], explicit: Collection[str]) -> SavedOptions:
+    """Returns `select_saved` of the options of the checkpoint in `directory`; empty without a checkpoint."""
+    facts = read_started_facts(directory)
+    if facts is None:
+        return {}
+    identity = facts["identity"]
+    saved = {ModelConfig: identity["network"], TrainOptions: identity["training"]}
+    return select_saved(directory, saved, options, explicit)
+
+
+def select_saved(
+    directory: Path, saved: SavedOptions, options: Mapping[str, Any], explicit: Collection[str]
+) -> SavedOptions:
+    """Returns the saved options without the `explicit` ones; `options` holds all values.
+
+    Raises OptionError, naming them, if explicit options differ that cannot change.
+    """
+    refuse_changes(directory, saved, {name: options[name] for name in explicit if name in options})
+    return {kind: drop_replaced(kind, values, explicit) for kind, values in saved.items()}
+
+
+def refuse_changes(directory: Path, saved: SavedOptions, explicit: Mapping[str, Any]) -> None:
+    """Raises OptionError if explicit options differ from the saved ones, unless they may change."""
+    if "epochs" in explicit and saved[TrainOptions].get("time") and "time" not in explicit:
+        raise OptionError(
+            f"{directory}/ was started with --time {saved[TrainOptions]['time']}; --epochs cannot be set now",
+            hint="give it more with --time, or start over with --force",
+        )
+    changed = [
+        (name_option(field), *texts)
+        for kind, values in saved.items()
+        for field in list_fields(kind)
+        if field.name in explicit
+        for texts in compare_option(field, values.get(field.name, field.default), explicit[field.name])
+    ]
+    if changed:
+        names, before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
+        omitted = ", ".join(f"--{name}" for name in names.split(", "))
+        raise OptionError(
+            f"{directory}/ was started with {before}; now asked for: {after}",
+            hint=f"omit {omitted} to continue, or start over with --force",
+        )
+
+
+def list_fields(kind: type[Settings]) -> list[dataclasses.Field[Any]]:
+    """Returns the fields of settings, including those of every class that an option chooses, each once."""
+    fields = {field.name: field for part in kind.list_option_classes() for field in dataclasses.fields(part)}
+    return list(fields.values())
+
+
+def drop_replaced(kind: type[Settings], saved: Mapping[str, Any], explicit: Collection[str]) -> dict[str, Any]:
+    """Returns the saved options of these settings, without explicit ones and those replaced by them.
+
+    Options unknown to this version are dropped too.
+    """
+    fields = {field.name: field for field in list_fields(kind)}
+    pairs = [
+        (name, field.metadata["setting"].instead_of) for name, field in fields.items() if "setting" in field.metadata
+    ]
+    replaced = {name for name, other in pairs if other in explicit} | {
+        other for name, other in pairs if name in explicit
+    }
+    return {
+        name: value for name, value in saved.items() if name in fields and name not in explicit and name not in replaced
+    }
+
+
+def list_changes(
+    saved: Mapping[str, Any], now: Settings, free: Collection[str] = CHANGEABLE
+) -> Iterator[tuple[str, str]]:
+    """Yields the options that differ, before and after, except those `free` to differ."""
+    for option in dataclasses.fields(now):
+        before = saved.get(option.name, option.default)
+        yield from compare_option(option, before, getattr(now, option.name), free)
+
+
+def compare_option(
+    field: dataclasses.Field[Any], before: Any, after: Any, free: Collection[str] = CHANGEABLE
+) -> Iterator[tuple[str, str]]:
+    """Yields an option before and after if it differs. More epochs and another time do not count."""
+    may_change = (
+        field.name in free
+        or (field.name == "epochs" and after > before)
+        or (field.name == "time" and None not in (before, after))
+    )
+    is_same = before == after or (field.name in PATHS and None not in (before, after) and Path(before) == Path(after))
+    if not is_same and not may_change:
+        yield describe_option(field, before), describe_option(field, after)
+
+
+def describe_option(field: dataclasses.Field[Any], value: Any) -> str:
+    """Returns an option with its value, as typed."""
+    name = name_option(field)
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no-{name}"
+    if value is None:
+        return f"no --{name}"
+    return f"--{name} {value:g}" if isinstance(value, float) else f"--{name} {value}"
+
+
+def check_same_run(saved: Mapping[str, Any], request: TrainRequest, replay: str | None = None) -> None:
+    """Raises DataError or OptionError, naming the differences, if a checkpoint's identity is that of another run."""
+    directory = request.directory
+    fingerprints = (("data", saved["data"], request.corpus.fingerprint), ("replay", saved.get("replay"), replay))
+    for option, before, after in fingerprints:
+        if before != after:
+            raise DataError(
+                f"{directory}/ was started with other data: --{option} was {shorten(before)}, and is {shorten(after)}",
+                hint=f"use the same --{option} as before, or start over with --force",
+            )
+    changed = [*list_changes(saved["network"], request.network), *list_changes(saved["training"], request.training)]
+    if changed:
+        before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
+        raise OptionError(
+            f"{directory}/ was started with {before}; now asked for: {after}",
+            hint=f"continue with --resume and {before}, or start over with --force",
+        )
+
+
+def shorten(fingerprint: str | None) -> str:
+    """Returns the beginning of a fingerprint, for a message; None means an unset option."""
+    return "not set" if fingerprint is None else f"a corpus with fingerprint {fingerprint[:16]}"

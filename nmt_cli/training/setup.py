@@ -48,8 +48,7 @@ from nmt_cli.training.distributed import SingleProcess, count_parts, describe_de
 from nmt_cli.training.export.trace import export
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.options import TrainOptions
-from nmt_cli.training.request import TrainRequest
-from nmt_cli.training.resume import check_same_run, read_started_facts
+from nmt_cli.training.request import TrainRequest, check_same_run, read_started_facts
 from nmt_cli.training.step import Handover, Schedule, TimedSchedule, Trainer, choose_policy, dtype_policy
 from nmt_cli.training.transfer import (
     choose_network,

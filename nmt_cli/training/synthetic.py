@@ -35,7 +35,7 @@ from nmt_cli.jobs.journal import FinishedBlock
 from nmt_cli.records import parse_json
 from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.training import resume as saved_options
+from nmt_cli.training import request as requests
 from nmt_cli.training.checkpoints import locate_state
 from nmt_cli.training.data.synthetic_pairs import (
     FEWEST_FINAL_EPOCHS,
@@ -67,8 +67,7 @@ from nmt_cli.training.data.synthetic_pairs import (
 from nmt_cli.training.deadline import SEVERAL, Deadline, TooShortError, parse_duration
 from nmt_cli.training.defaults import count_epochs
 from nmt_cli.training.distributed import make_cluster, make_strategy
-from nmt_cli.training.request import SINGLE_PROCESS, TrainRequest
-from nmt_cli.training.resume import read_started_facts
+from nmt_cli.training.request import SINGLE_PROCESS, TrainRequest, read_started_facts
 from nmt_cli.training.run import TrainReport, assist, explain_errors, train
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
@@ -95,7 +94,7 @@ def fit_request(request: TrainRequest, corpus: PreparedCorpus) -> TrainRequest:
     return replace(request, corpus=corpus, training=training, explicit=explicit)
 
 
-CHANGEABLE = {*saved_options.CHANGEABLE, "epochs", "time"}  # options that may differ when stages are resumed
+CHANGEABLE = {*requests.CHANGEABLE, "epochs", "time"}  # options that may differ when stages are resumed
 BLOCK = 4_096  # sentences between two looks at whether to stop
 SEARCHES = {
     "greedy": SearchOptions(beam_size=1),

@@ -43,7 +43,7 @@ from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.training.checkpoints import NamedArrays, assign_weights, read_arrays
 from nmt_cli.training.data.batches import Replayed, exclude_held_out, read_vocabularies
 from nmt_cli.training.options import TrainOptions
-from nmt_cli.training.resume import list_changes
+from nmt_cli.training.request import list_changes
 from nmt_cli.training.watcher import ParentInfo, RowCounts
 
 if TYPE_CHECKING:

@@ -27,8 +27,7 @@ from nmt_cli.visuals.curves import Histories, read_history, render_curves_svg
 
 if TYPE_CHECKING:
     from nmt_cli.evaluation.analysis.profile import Profile, Section, Sentence
-    from nmt_cli.evaluation.analysis.tag_scores import TagScores
-    from nmt_cli.evaluation.report import Report
+    from nmt_cli.evaluation.report import Report, TagScores
 
 
 # Renders the report of an evaluation as one HTML page that needs no network connection, or as Markdown.

@@ -140,7 +140,7 @@ def find_saved_options(
     """
     if not values["resume"] or values["force"]:
         return {}
-    from nmt_cli.training.resume import read_saved_options, select_saved
+    from nmt_cli.training.request import read_saved_options, select_saved
 
     directory, names = locate_first_run(values["model"], values["runs"]), {*explicit.typed, *explicit.filed}
     stages = find_options_of_stages(values["model"], values["runs"])

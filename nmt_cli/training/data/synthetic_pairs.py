@@ -42,7 +42,7 @@ from nmt_cli.text.normalise import count_words, make_sentence_key
 from nmt_cli.text.tags import TagSet, reverse_tags
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.training.options import TrainOptions
-from nmt_cli.training.resume import SavedOptions, read_started_facts
+from nmt_cli.training.request import SavedOptions, read_started_facts
 from nmt_cli.translation.lines import lay_out_lines
 from nmt_cli.translation.repair.faults import find_fault
 from nmt_cli.translation.request import TranslationRequest

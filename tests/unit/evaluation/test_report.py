@@ -4,7 +4,6 @@ from typing import Any, cast
 
 import pytest
 
-from nmt_cli.evaluation.analysis.tag_scores import score_by_tag
 from nmt_cli.evaluation.config import DEFAULT
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu
 from nmt_cli.evaluation.metrics.score import Material
@@ -14,6 +13,7 @@ from nmt_cli.evaluation.report import (
     format_report,
     list_measured,
     make_report_json,
+    score_by_tag,
     score_material,
     score_translations,
 )

@@ -1,4 +1,4 @@
-"""Tests of `training/resume.py`.
+"""Tests of `training/request.py`.
 
 A run that is cut off and goes on, against one that is not. A run that is resumed has the options of its checkpoint,
 but those that are typed or set in a file."""
@@ -16,13 +16,12 @@ import pytest
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import DamagedError, DataError, OptionError
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.training import resume as saved_options
+from nmt_cli.training import request as saved_options
 from nmt_cli.training.checkpoints import read_facts
 from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.options import TrainOptions
-from nmt_cli.training.request import TrainRequest
-from nmt_cli.training.resume import check_same_run, read_saved_options, read_started_facts
+from nmt_cli.training.request import TrainRequest, check_same_run, read_saved_options, read_started_facts
 from nmt_cli.training.setup import build_run, plan_handover, rescale_share
 from nmt_cli.training.step import TimedSchedule, Trainer
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher

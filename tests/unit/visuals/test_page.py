@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from nmt_cli.evaluation.analysis.profile import build_profile
-from nmt_cli.evaluation.analysis.tag_scores import TagRow, TagScores
 from nmt_cli.evaluation.metrics.score import Material
-from nmt_cli.evaluation.report import Report, score_material
+from nmt_cli.evaluation.report import Report, TagRow, TagScores, score_material
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.visuals import canvas
 from nmt_cli.visuals.canvas import BASE, choose_fonts, list_candidates

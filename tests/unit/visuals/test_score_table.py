@@ -11,9 +11,13 @@ from nmt_cli.corpus.statistics import measure_corpus, measure_language
 from nmt_cli.evaluation.comparison import (
     SystemComparison,
     compare_systems,
+    escape_latex,
     format_notes,
     format_table,
     make_comparison_json,
+    render_csv,
+    render_latex,
+    write_score_table,
 )
 from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.evaluation.report import Report, score_material
@@ -21,7 +25,6 @@ from nmt_cli.text.tags import parse_tag_name
 from nmt_cli.text.words import split_words
 from nmt_cli.visuals.curves import draw_statistics, format_several, format_statistics
 from nmt_cli.visuals.page import render_comparison_html, render_comparison_markdown
-from nmt_cli.visuals.score_table import escape_latex, render_csv, render_latex, write_score_table
 from support.corpora import prepare_tagged
 from support.models import prepare_toy
 
