@@ -81,7 +81,7 @@ class Glossary:
         if format.name not in LINES:
             from nmt_cli.formats.opening import open_reader  # most lines are translated without a glossary
 
-            rows = [[row.source, row.target] for row in open_reader(CorpusFile(path), ReadOptions())]
+            rows = [[row.source, row.target] for row in open_reader(CorpusFile(path), ReadOptions(has_comments=True))]
             return cls.from_rows(rows, str(path))
         lines = list(decode_lines(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), str(path)))
         rows = [[] if line.startswith("#") else line.rstrip("\r").split("\t") for line in lines]

@@ -28,7 +28,7 @@ from nmt_cli.carrying.syntax import ANY_PLACEHOLDER, CHOICE, has_same_placeholde
 from nmt_cli.documents.document import Content, Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
 from nmt_cli.formats.po import ESCAPES, PoEntry, read_entries
-from nmt_cli.languages.codes import find_code, find_language_tag
+from nmt_cli.languages.codes import find_code, find_language_tag, is_same_language
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.result import drop_doubt_mark, name_sides
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, wants_blank
@@ -42,19 +42,28 @@ if TYPE_CHECKING:
 
 # The entry of the header: its comments and flags, and its lines.
 HEADER_ENTRY = re.compile(r'(?:[ \t]*(?:#[^\n]*)?\n)*msgid ""\nmsgstr ""\n(?:"[^\n]*"\n)+')
+LANGUAGE_LINE = re.compile(r'"Language: *([\w@-]*) *\\n"')
 EMPTY_PLURALS = "nplurals=INTEGER; plural=EXPRESSION;"
 
 
-def complete_header(text: str, language: str) -> str:
-    """Returns a catalogue with the language, the encoding and the plural forms where its header has none.
+def complete_header(text: str, source: str, language: str) -> str:
+    """Returns a catalogue with the language instead of the source's, and what the header of a template lacks.
 
-    A header that a person has filled in, and the forms of a language without known ones, stay as they are.
+    Otherwise, a header that a person has filled in, and the forms of a language without known ones, stay as they are.
     """
     header, tag = HEADER_ENTRY.match(text), find_language_tag(language)
-    if header is None or not tag or "charset=CHARSET" not in header[0]:
+    if header is None or not tag:
         return text
-    filled = header[0].replace("charset=CHARSET", "charset=UTF-8").replace("#, fuzzy\n", "")
-    filled = re.sub(r'"Language: *\\n"', lambda _: f'"Language: {tag.replace("-", "_")}\\n"', filled)
+
+    def name_language(line: re.Match[str]) -> str:
+        is_free = is_same_language(line[1], source) if line[1] else is_template
+        return f'"Language: {tag.replace("-", "_")}\\n"' if is_free else line[0]
+
+    is_template = "charset=CHARSET" in header[0]
+    filled = LANGUAGE_LINE.sub(name_language, header[0])
+    if not is_template:
+        return filled + text[header.end() :]
+    filled = filled.replace("charset=CHARSET", "charset=UTF-8").replace("#, fuzzy\n", "")
     filled = filled.replace(EMPTY_PLURALS, load_plural_forms().get(find_code(language), EMPTY_PLURALS))
     return filled + text[header.end() :]
 
@@ -206,7 +215,7 @@ class CatalogueDocument(MessageDocument):
         self.accelerator = fields.get("X-Accelerator-Marker", "")
         text = "".join([entry.before, *entry.lines])
         bare = text.replace("\r\n", "\n")
-        completed = complete_header(bare, self.source.target_language)
+        completed = complete_header(bare, self.source.source_language, self.source.target_language)
         return text if completed == bare else completed.replace("\n", self.line_end)
 
     def needs_translation(self, entry: PoEntry) -> bool:

@@ -335,13 +335,13 @@ FORMATS = (
         *("picture", "a picture", (".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp")),
         starts=(b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*"),
         is_binary=True,
-        advice="text is needed",
+        advice="name a text or a document; docs/formats.md lists the formats",
     ),
     FileFormat(
         *("binary", "binary data", (".exe", ".bin", ".so", ".pyc", ".npy", ".npz", ".sqlite", ".db", ".parquet")),
         starts=(b"\x7fELF", b"SQLite format 3", b"PAR1", b"\x93NUMPY"),
         is_binary=True,
-        advice="text is needed",
+        advice="name a text or a document; docs/formats.md lists the formats",
     ),
 )
 TOOLS = {"gzip": "gunzip -k", "xz": "unxz -k", "zstd": "unzstd", "bzip2": "bunzip2 -k"}
@@ -450,7 +450,7 @@ def require_use(format: FileFormat, use: Use, name: str) -> FileFormat:
 def describe_way_out(format: FileFormat, use: Use, name: str) -> str:
     """Returns what to do with a file that a command does not read."""
     stem = PurePath(name).stem if PurePath(name).suffix else name
-    advice = format.advice or ("text is needed" if format.is_binary else ADVICE[use])
+    advice = format.advice or ADVICE[use]
     if use == "translate" and not format.is_binary and advice != ADVICE[use]:
         advice += f"; {ADVICE[use]}"
     return advice.format(name=name, stem=stem, tool=TOOLS.get(format.name, ""), formats=", ".join(list_formats(use)))

@@ -64,6 +64,7 @@ class ReadOptions:
     source_language: str | None = None
     target_language: str | None = None
     one_side: bool = False  # text of one language is read: a table may have a single column
+    has_comments: bool = False  # whether a row of a table that begins with # says nothing
     keeps_codes: bool = False  # whether the codes of inline elements stay in texts (`formats.exchange.drop_codes`)
     finds_text: bool = True  # columns of text are found by a look at their content, which names of pictures are not
 

@@ -57,6 +57,8 @@ class TableReader(Reader):
 
     def read_rows(self) -> Iterator[Row]:
         records = self.read_records()
+        if self.options.has_comments:
+            records = ((line, [] if "".join(cells[:1]).startswith("#") else cells) for line, cells in records)
         sample = take_sample(records)
         titles = sample[: count_titles([cells for _, cells in sample], self.options)]
         del sample[: len(titles)]
@@ -233,7 +235,9 @@ class CsvReader(TableReader):
     def read_records(self) -> Iterator[TableRecord]:
         lines = self.stream.read_lines()
         head = take_head(lines, HEAD_LINES)
-        delimiter = take_separator(head) or find_delimiter([text for _, text in head])
+        delimiter = take_separator(head) or find_delimiter(
+            [text for _, text in head if not (self.options.has_comments and text.startswith("#"))]
+        )
         yield from ((row.line, row.fields) for row in read_csv_records(chain(head, lines), delimiter, self.refuse))
 
 

@@ -20,13 +20,15 @@ from nmt_cli.languages.codes import find_language_tag
 from nmt_cli.text.wrapping import format_count, protect_terminal
 
 if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
+    from nmt_cli.translation.result import CheckKind, Translation
 
 
 # The summary of a translation file by file and chapter by chapter, in words and as JSON.
 
 
 ROWS_SHOWN = 20  # of files and chapters
+OF_LANGUAGES: tuple[CheckKind, ...] = ("language", "other language")  # checks of the language of the source
+LEAST_FOREIGN = 4  # texts of a file
 MOST_FAILED = 3  # files that are named in the error
 NOWHERE = Location("")
 
@@ -40,6 +42,7 @@ class PartSummary:
     texts: int = 0
     carried: int = 0  # words copied unchanged
     failed: int = 0  # texts that failed a check
+    foreign: int = 0  # texts in another language than the source
     rated: int = 0  # texts with a confidence
     confidence_sum: float = 0.0
     error: NmtError | None = None  # because of which the file is not translated
@@ -51,6 +54,7 @@ class PartSummary:
         self.texts += bool(translation.source.strip())
         self.carried += len(translation.carried)
         self.failed += bool(translation.checks)
+        self.foreign += any(check.kind in OF_LANGUAGES for check in translation.checks)
         if translation.confidence is not None:
             self.rated += 1
             self.confidence_sum += translation.confidence
@@ -192,6 +196,10 @@ class FileSummaries:
     def write_json(self) -> bytes:
         """Returns one JSON object per file and line."""
         return "".join(json.dumps(values, ensure_ascii=False) + "\n" for values in self.map_files()).encode()
+
+    def list_foreign(self) -> list[str]:
+        """Returns the names of the files most of whose texts, of enough to tell, are in another language."""
+        return [part.name for part in self.files if 2 * part.foreign > max(part.texts, LEAST_FOREIGN)]
 
     def require_complete(self) -> None:
         """Raises DataError if a file could not be translated."""

@@ -10,9 +10,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.api.translating.outputs import FileSummaries
+from nmt_cli.api.translating.outputs import OF_LANGUAGES, FileSummaries
 from nmt_cli.documents.document import Document, TornText
-from nmt_cli.errors import CheckError, FailedLineError
+from nmt_cli.errors import CheckError, DataError, FailedLineError
 from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.result import SourceCuts, describe_limits
@@ -70,9 +70,6 @@ class Failing:
         return self.name + (f" [{format_count(self.times, 'time')}]" if self.times > 1 else "")
 
 
-OF_LANGUAGES: tuple[CheckKind, ...] = ("language", "other language")  # checks of the language of the source
-
-
 class Remark(NamedTuple):
     """A remark about a translation for a person."""
 
@@ -112,6 +109,7 @@ class TranslationReport:
     notes: Counter[str] = field(default_factory=Counter)  # what documents could not do as they should
     replacements: int = 0  # of workers that died
     files: FileSummaries = field(default_factory=FileSummaries)
+    skipped: str = ""  # what is said of files of folders that are not translated
 
     def add(self, translation: Translation) -> None:
         """Counts one translation."""
@@ -173,7 +171,11 @@ class TranslationReport:
 
     def list_remarks(self) -> list[Remark]:
         """Returns at most `LINES_MOST` lines about the counted events, the most important first."""
-        remarks = [Remark(self.describe_languages())] if self.is_other_language else [*self.describe_counts()]
+        remarks = [Remark(self.skipped)] if self.skipped else []
+        if not self.is_other_language:
+            remarks += self.describe_counts()
+        elif not self.files.list_foreign():  # which are an error
+            remarks.append(Remark(self.describe_languages()))
         ending = [Remark(f"  {text}", is_warning=False, is_dim=True) for text in self.describe_report()]
         return [*shorten_remarks(remarks, LINES_MOST - len(ending)), *ending]
 
@@ -263,6 +265,20 @@ class TranslationReport:
         reverse = next(iter(find_models((self.languages[1], self.languages[0]))), None)
         return text + (f"; the other way: --model {reverse}" if reverse else "")
 
+    def require_languages(self) -> None:
+        """Raises DataError for files in another language than the model's source."""
+        from nmt_cli.languages.codes import find_language  # which, as the models, `nmt --help` does not need
+        from nmt_cli.runtime.model_directory import find_models
+
+        if foreign := self.files.list_foreign():
+            shown = ", ".join(foreign[:LINES_SHOWN]) + (" ..." if len(foreign) > LINES_SHOWN else "")
+            is_target = self.failures["language"] > self.failures["other language"]
+            models = list(find_models((self.languages[1], self.languages[0]))) if is_target else []
+            raise DataError(
+                f"not in {find_language(self.languages[0]).name}, from which this model translates: {shown}",
+                hint=f"the other way: --model {models[0]}" if models else "use a model of their language",
+            )
+
     def describe_failures(self, check: CheckRow) -> str:
         """Returns the line about texts that failed a check: their number, the faults, and the first texts."""
         things = format_count(self.failures[check.name], self.source_cuts.thing)
@@ -301,6 +317,7 @@ class TranslationReport:
         Raises CheckError if a text failed a check and `strict` is set.
         """
         self.files.require_complete()
+        self.require_languages()
         if self.failures["failed"]:
             texts = format_count(self.texts, self.source_cuts.thing)
             raise FailedLineError(

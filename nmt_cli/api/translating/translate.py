@@ -20,6 +20,7 @@ from nmt_cli.api.translating.inputs import (
     ArrivingDocument,
     Console,
     DocumentOpener,
+    FolderContent,
     InputFile,
     check_files,
     list_files,
@@ -54,13 +55,13 @@ READ_AHEAD = 1024  # lines translated together: enough for batches of similar le
 def run_translation(command: TranslateCommand, console: Console) -> TranslationReport:
     """Translates files or console input, to files or to the console."""
     # 1. Refuse what cannot work, before anything slow is loaded.
-    all_inputs = find_inputs(command, console)
+    content = find_inputs(command)
     card, request = fit_request(command)
-    outputs = name_files(command, all_inputs, card, console)
+    outputs = name_files(command, content.files, card, console)
     require_abilities(command, card)
-    resumable = ResumableJob(command, all_inputs, outputs)
+    resumable = ResumableJob(command, content.files, outputs)
     if resumable.is_done(console):
-        return TranslationReport()
+        return TranslationReport(skipped=content.describe_skipped())
     inputs, paths = resumable.inputs, [file.path for file in resumable.inputs]
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
@@ -74,7 +75,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     known = [document for document in documents if not isinstance(document, ArrivingDocument)]
     outputs.require_formats(known, BY_NAME["jsonl"] if writer.layout.json else TEXT)
     require_room(command, documents)
-    report = open_report(command, documents, card, are_apart=outputs.is_apart)
+    report = open_report(command, documents, card, content, are_apart=outputs.is_apart)
     if is_prompt:
         batches = console.ask_for_lines(card, writer.write, command.document.errors)
     else:
@@ -140,8 +141,8 @@ def fit_request(command: TranslateCommand) -> tuple[ModelCard, TranslationReques
     return card.with_languages(languages), replace(request, options=options)
 
 
-def find_inputs(command: TranslateCommand, console: Console) -> list[InputFile]:
-    """Returns the files, also of folders, and reports skipped files of folders; empty for standard input.
+def find_inputs(command: TranslateCommand) -> FolderContent:
+    """Returns the files, also of folders, and the skipped files of folders; empty for standard input.
 
     Raises NotFoundError or OptionError, also for a report in an unknown format.
     """
@@ -153,10 +154,7 @@ def find_inputs(command: TranslateCommand, console: Console) -> list[InputFile]:
     require_folder_for_output(inputs, command.output)
     values = command.option_values
     others = [Path(str(path)) for path in (values["report"], values["glossary"], *values["tm"]) if path]
-    content = list_files(inputs, command.output, command.document, others)
-    if content.skipped:
-        console.say(content.describe_skipped())
-    return content.files
+    return list_files(inputs, command.output, command.document, others)
 
 
 def name_files(
@@ -241,7 +239,12 @@ def open_documents(
 
 
 def open_report(
-    command: TranslateCommand, documents: Sequence[Document], card: ModelCard, *, are_apart: bool
+    command: TranslateCommand,
+    documents: Sequence[Document],
+    card: ModelCard,
+    content: FolderContent,
+    *,
+    are_apart: bool,
 ) -> TranslationReport:
     """Returns an empty report, which counts lines if all documents are plain text, else texts."""
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
@@ -251,6 +254,7 @@ def open_report(
     cuts, path = SourceCuts(thing), command.checks.report
     files = FileSummaries(thing, find_threshold(command.checks, card), are_apart)
     return TranslationReport(
+        skipped=content.describe_skipped(),
         source_cuts=cuts,
         qa=qa,
         path=path,

@@ -75,6 +75,7 @@ def test_a_file_is_read_with_blank_lines_comments_and_a_byte_order_mark(tmp_path
         ("t.txt", "# terms\nsource\ttarget\r\nserver\tRechner\r\n"),
         ("t.tsv", "en\tde\nserver\tRechner\n"),
         ("t.csv", "English,German\nserver,Rechner\n"),
+        ("t.csv", "# a\nserver;Rechner\n# b;c\n"),
         ("t.jsonl", '{"source": "server", "target": "Rechner"}\n'),
     ],
 )

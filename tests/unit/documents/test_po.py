@@ -325,6 +325,12 @@ def test_the_header_of_a_template_is_filled_in(language: str, code: str, forms: 
     assert written.count(line_end) == written.count("\n")
 
 
+@pytest.mark.parametrize(("declared", "expected"), [("en", "de"), ("en_GB", "de"), ("de", "de"), ("fr", "fr")])
+def test_the_language_of_the_source_becomes_that_of_the_translation(declared: str, expected: str) -> None:
+    text = TEMPLATE.replace("CHARSET", "UTF-8").replace("Language: ", f"Language: {declared}")
+    assert f'"Language: {expected}\\n"' in convert_bytes("po", text.encode(), louder).decode()
+
+
 def test_a_header_that_is_filled_in_stays() -> None:
     text = TEMPLATE.replace("CHARSET", "UTF-8")
     assert convert_bytes("po", text.encode(), louder).decode().startswith(text.split('#, fuzzy\nmsgid "hello')[0])

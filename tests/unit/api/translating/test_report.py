@@ -6,7 +6,7 @@ import pytest
 
 from nmt_cli.api.translating.outputs import FileSummaries
 from nmt_cli.api.translating.report import LINES_MOST, TranslationReport
-from nmt_cli.errors import CheckError, FailedLineError
+from nmt_cli.errors import CheckError, DataError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
 from nmt_cli.translation.result import (
@@ -117,6 +117,17 @@ def test_a_wrong_direction_is_all_that_is_told() -> None:
     first, ending = report.list_remarks()
     assert first.text.startswith("most lines are already in")
     assert "#check-language" in ending.text and "#check-numbers" not in ending.text
+
+
+def test_a_file_in_another_language_is_an_error_that_names_it() -> None:
+    report = TranslationReport(files=FileSummaries(are_apart=True), languages=("eng", "deu"))
+    for name, kinds in (("a.txt", ["language"] * 3 + ["length"]), ("b.txt", ["length"] * 3), ("c.txt", ["language"])):
+        report.files.begin_file(name)
+        for kind in kinds:
+            report.add(make_translation(EVENTS[f"check {kind}"]))
+    with pytest.raises(DataError, match=r"^not in English, from which this model translates: a\.txt$") as raised:
+        report.require_faultless(strict=False)
+    assert raised.value.hint == "the other way: --model deu-eng"
 
 
 def test_every_kind_of_check_has_one_row() -> None:
