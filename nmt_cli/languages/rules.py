@@ -60,6 +60,7 @@ class LanguageRules(NamedTuple):
     determiners: str  # pattern of words after which a noun with a capital names a role: the Customer
     list_links: str  # pattern of words before the last item of a list
     doubled: frozenset[str]  # that often stand twice in a row: who saw that that was so
+    fillers: frozenset[str]  # that link or stress, and are often left out without loss: thus, respectively
     has_dotless_i: bool
     gender_forms: str  # pattern of words that name several genders at once, up to the mark inside or all of it
     gender_marks: str  # pattern of what is left out of such a form, at its end
@@ -93,6 +94,7 @@ WORDS = (
     "labels",
     "acronyms",
     "doubled",
+    "fillers",
     "prefixes",
 )
 

@@ -138,7 +138,8 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
     lost = [word.text for word in neglected if lacks_translation(word, translation, profile.source)]
     lost += [word for word in translation.left_out if word.lower() not in translation.text.lower()]
     lost += COPIED_NAMES.find_lost(Attempt.from_texts(translation.source, translation.text), context.facts).missing
-    return FailedCheck("untranslated", f"no translation of {join_named(lost)}") if lost else None
+    missing = [word for word in lost if word.lower() not in find_rules(context.source_language).fillers]
+    return FailedCheck("untranslated", f"no translation of {join_named(missing)}") if missing else None
 
 
 def check_labels(translation: Translation, context: CheckContext) -> FailedCheck | None:

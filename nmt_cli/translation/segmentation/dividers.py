@@ -471,7 +471,7 @@ def find_hours(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_labels(line: DividedLine) -> Iterator[Frame]:
-    """Labels before a colon: `Note:`, `Mr Smith:`; but not `He said:`."""
+    """Labels before a colon: `Note:`, `Mr Smith:`; but not `He said:`. And a colon before spans: `Cannot save: %s`."""
     covered = line.covered
     for start in line.starts:
         match = re.compile(LABEL_AND_COLON).match(covered, start)
@@ -480,6 +480,8 @@ def find_labels(line: DividedLine) -> Iterator[Frame]:
         if 0 < (before := skip_blanks_back(line.text, start)) < start:
             yield Frame(before, start)
         yield Frame(*match.span("frame"), ends_label=True)
+    if (reason := re.search(rf"[{COLON_MARKS}]\s+[{COVERS}]+\W*$", covered)) and has_word(covered[: reason.start()]):
+        yield Frame(*reason.span())
 
 
 def names_what_follows(text: str) -> bool:

@@ -55,6 +55,10 @@ def test_without_reading_back_only_what_a_translation_lacks_is_named() -> None:
     assert name_lost(LOST._replace(read_back=None, left_out=("trade",))) == "no translation of trade"
 
 
+def test_a_word_that_links_or_stresses_may_be_left_out() -> None:
+    assert name_lost(LOST._replace(left_out=("Therefore",), read_back=None)) == ""
+
+
 def test_a_word_that_the_translation_contains_is_copied() -> None:
     assert name_lost(align(["Er", "ist", "Trader."], [0, 2, 5])) == ""
 
