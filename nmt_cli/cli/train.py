@@ -20,10 +20,10 @@ from nmt_cli.api.advice import ALIKE, HARDLY_TRANSLATES, Advice, has_learned_not
 from nmt_cli.api.options.command_lines import CommandLine, find_saved_options
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.train import describe_resumption, open_request, run_training
+from nmt_cli.cli.app import Stop, catch_stop_signals
 from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, WrittenModelOption, declare_option, with_settings
 from nmt_cli.cli.prepare import format_cut
 from nmt_cli.cli.render import Screen, StepBar, show_advice
-from nmt_cli.cli.stopping import Stop, catch_stop_signals
 from nmt_cli.model.config import ModelConfig, describe_network
 from nmt_cli.text.wrapping import format_count, shorten_text
 from nmt_cli.training.options import TrainOptions

@@ -5,7 +5,7 @@ import signal
 import pytest
 import typer
 
-from nmt_cli.cli.stopping import Stop, catch_stop_signals
+from nmt_cli.cli.app import Stop, catch_stop_signals
 
 
 def test_the_first_signal_asks_and_the_second_ends() -> None:
