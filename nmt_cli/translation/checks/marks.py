@@ -235,12 +235,16 @@ def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck 
 
 
 def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for glossary terms that are missing, perhaps misplaced, or in a form that the glossary lacks."""
+    """Looks for glossary terms that are missing, perhaps misplaced, or in a form that the glossary lacks.
+
+    A translation with any form of the glossary's translation is right.
+    """
     failed = check_placed("terms", [span for span in context.placed or () if span.is_term], target)
     if failed is not None or context.glossary is None:
         return failed
-    forms = dict(context.glossary.find_forms(source, context.source_language))
-    alike = [f"{form} looks like {term}" for form, term in forms.items()]
+    forms = dict(context.glossary.find_forms(source, context.source_language)).items()
+    lost = [pair for pair in forms if not context.glossary.has_target(pair[1], target, context.target_language)]
+    alike = [f"{form} looks like {term}" for form, term in lost]
     return FailedCheck("terms", f"{join_named(alike)}, but has no line in the glossary") if alike else None
 
 

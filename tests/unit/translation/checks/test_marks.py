@@ -18,6 +18,10 @@ def test_a_form_that_the_glossary_lacks_is_reported() -> None:
     assert failed is not None
     assert failed.message == "landlords looks like landlord, but has no line in the glossary"
     assert check_terms("Our landlord came.", "Unser Vermieter kam.", context) is None
+    assert check_terms("Our landlords came.", "Wir sprachen mit Vermietern.", context) is None
+    houses = CheckContext("eng", "deu", glossary=Glossary({"old house": "altes Haus", "city": "Stadt"}))
+    assert check_terms("The old houses", "Die alten Häuser", houses) is None
+    assert check_terms("The cities and old houses", "Die Städte und neuen Häuser", houses) is not None
 
 
 def test_a_final_mark_is_compared_where_both_sides_use_it_alike() -> None:
