@@ -21,6 +21,7 @@ from nmt_cli.arrays.scratch import (
     find_equal_rows,
     find_members,
     iterate_blocks,
+    join_keys,
     mark_repeated,
     store_edges,
     store_equal_rows,
@@ -100,7 +101,8 @@ def find_near_held_out(texts: Texts, rows: IntArray, held_out: Texts, held_out_r
         ours = compute_signatures(texts, rows[start : start + BATCH])
         is_near.append(np.zeros(len(ours), np.bool_))
         for band in range(BANDS):
-            text, other = join_equal(*(hash_band(side, band * width, width) for side in (ours, theirs)))
+            columns = slice(band * width, (band + 1) * width)
+            text, other = join_equal(*(join_keys([*side[:, columns].T]) for side in (ours, theirs)))
             for first in range(0, len(text), BATCH):
                 pairs = text[first : first + BATCH], other[first : first + BATCH]
                 is_alike = (ours[pairs[0]] == theirs[pairs[1]]).mean(axis=1) >= LEAST_SIMILARITY
@@ -127,7 +129,7 @@ def find_near_edges(texts: Texts, rows: IntArray, scratch: Scratch) -> Iterator[
         signatures[block] = compute_signatures(texts, rows[block])
     width = HASHES // BANDS
     for band in range(BANDS):
-        yield find_band_edges(signatures, band * width, width, scratch)
+        yield find_band_edges(signatures, slice(band * width, (band + 1) * width), scratch)
 
 
 def compute_signatures(texts: Texts, rows: IntArray) -> UIntArray:
@@ -161,19 +163,11 @@ def hash_values(values: UIntArray, factor: np.uint32, shift: np.uint32) -> UIntA
     return hashed
 
 
-def hash_band(signatures: UIntArray, first: int, width: int) -> NDArray[np.uint64]:
-    """Returns (N,) a key of the hashes in a band, equal where all of them are equal."""
-    keys = np.zeros(len(signatures), np.uint64)
-    for column in range(first, first + width):
-        keys = (keys ^ signatures[:, column]) * np.uint64(0x9E3779B97F4A7C15)
-        keys ^= keys >> np.uint64(29)
-    return keys
-
-
-def find_band_edges(signatures: UIntArray, first: int, width: int, scratch: Scratch) -> NDArray[np.int32]:
-    """Returns (E, 2) sentences whose hashes in the band are equal and whose signatures are alike."""
+def find_band_edges(signatures: UIntArray, columns: slice, scratch: Scratch) -> NDArray[np.int32]:
+    """Returns (E, 2) sentences whose hashes in the `columns` of a band are equal and whose signatures are alike."""
     blocks = iterate_blocks(len(signatures), BATCH)
-    keys = scratch.collect(len(signatures), np.uint64, (hash_band(signatures[block], first, width) for block in blocks))
+    hashes = (join_keys([*signatures[block, columns].T]) for block in blocks)
+    keys = scratch.collect(len(signatures), np.uint64, hashes)
     edges = [np.zeros((0, 2), np.int32)]
     for part in find_equal_rows([keys], np.ones(len(keys), np.bool_), scratch):
         edges += compare_neighbours(signatures, part)

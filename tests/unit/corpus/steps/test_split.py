@@ -220,7 +220,7 @@ def test_sentences_are_compared_across_unlike_ones_of_equal_hashes() -> None:
     signatures = np.arange(5 * 32, dtype=np.uint32).reshape(5, 32)
     signatures[:, :4] = 7
     signatures[4] = signatures[0]
-    assert find_band_edges(signatures, 0, 4, Scratch()).tolist() == [[0, 4]]
+    assert find_band_edges(signatures, slice(4), Scratch()).tolist() == [[0, 4]]
 
 
 @given(st.lists(ANY_SENTENCES, min_size=1, max_size=20))
