@@ -194,6 +194,8 @@ def require_file(path: Path) -> Path:
         folder = path.parent
         names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
         nearest = find_nearest(path.name, names)
+        if nearest and not find_nearest(path.stem, [Path(nearest).stem]):  # alike by the ending alone
+            nearest = None
         there = shlex.quote(str(next(parent for parent in path.parents if parent.is_dir())))
         hint = f"did you mean {folder / nearest}?" if nearest else f"see what is there: ls {there}"
         raise NotFoundError(f"{path} does not exist", hint=hint)

@@ -145,7 +145,7 @@ def explain_missing_model(directory: Path) -> NotFoundError:
     if directory.name in installable:
         hint = f"install it, in the folder of nmt's sources: {write_installation(directory.name)}"
     elif nearest is not None:
-        hint = f"did you mean --model {names[nearest]}?"
+        hint = f"did you mean {names[nearest]}?"
     elif names:
         shown = " or ".join(f"--model {name}" for name in list(names.values())[:MODELS_SHOWN])
         hint = f"take a model that is here, {shown}; or make one: nmt train"

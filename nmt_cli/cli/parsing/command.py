@@ -140,8 +140,8 @@ GPU = {"": "a GPU is used where there is one: docs/train.md"}
 OTHER_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "-m": {"--model": "type --model DIR"},
     **dict.fromkeys(("-i", "--in", "--input"), BY_ITSELF),
-    **dict.fromkeys(("--from", "--src", "--source-lang", "--src-lang"), FROM),
-    **dict.fromkeys(("--tgt", "--trg", "--target-lang", "--tgt-lang"), TO),
+    **dict.fromkeys(("--from", "--source", "--src", "--source-lang", "--src-lang"), FROM),
+    **dict.fromkeys(("--target", "--tgt", "--trg", "--target-lang", "--tgt-lang"), TO),
     **dict.fromkeys(("--gpu", "--cuda", "--device"), GPU),
     "--page": {"--export": "type --export page -o FOLDER, with the files that docs/page.md lists"},
 }

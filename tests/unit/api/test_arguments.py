@@ -196,7 +196,7 @@ def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
         (lambda: nmt.translate("a", detailed=True), "'detailed'", "help(nmt.translate)"),
         (lambda: nmt.load(modle="eng-deu"), "nmt.load: there is no option 'modle'", "'model'"),
         (lambda: nmt.load("eng-deu", beam=1), "nmt.load: there is no option 'beam'", "'beam_size'"),
-        (lambda: nmt.load("eng-deuu"), "there is no model in eng-deuu/", 'model="eng-deu"'),
+        (lambda: nmt.load("eng-deuu"), "there is no model in eng-deuu/", "did you mean eng-deu?"),
         (lambda: nmt.train(vocab_size=300), "nmt.train: there is no option 'vocab_size'", "nmt.prepare takes it"),
         (lambda: nmt.train(data=3), "data cannot be 3", "a string or a path"),
         (lambda: nmt.train(progress=5), "progress cannot be 5", "a function"),

@@ -93,7 +93,7 @@ def test_the_error_names_the_models_that_are_there(site: Path) -> None:
     assert "take a model that is here, --model xxx-yyy;" in explain_missing_model(Path("model")).hint
     install_model(site, "yyy-xxx")
     assert "--model xxx-yyy or --model yyy-xxx" in explain_missing_model(Path("model")).hint
-    assert explain_missing_model(Path("xxx-yyx")).hint == "did you mean --model xxx-yyy?"
+    assert explain_missing_model(Path("xxx-yyx")).hint == "did you mean xxx-yyy?"
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_missing_model_is_answered_with_those_beside_it(tmp_path: Path) -> Non
     for name in ("additive", "dot"):
         (tmp_path / name).mkdir()
         (tmp_path / name / CARD).write_text("{}")
-    assert explain_missing_model(tmp_path / "adidtive").hint == f"did you mean --model {tmp_path / 'additive'}?"
+    assert explain_missing_model(tmp_path / "adidtive").hint == f"did you mean {tmp_path / 'additive'}?"
     beside = f"take a model that is here, --model {tmp_path / 'additive'} or --model {tmp_path / 'dot'}"
     assert explain_missing_model(tmp_path / "other").hint.startswith(beside)
 
