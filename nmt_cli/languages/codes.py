@@ -68,19 +68,6 @@ def find_language(code: str) -> KnownLanguage:
 
 
 @cache
-def list_related(code: str, most: int = 2) -> list[KnownLanguage]:
-    """Returns languages related to one, the next of kin first."""
-    code = find_code(code)
-    for line in (DATA / "related.txt").read_text(encoding="utf-8").splitlines():
-        group = [] if line.startswith("#") else line.split()
-        if code in group:
-            index = group.index(code)
-            ranked = sorted(group, key=lambda other: abs(group.index(other) - index))
-            return list(map(find_language, ranked[1 : most + 1]))
-    return []
-
-
-@cache
 def read_given_names() -> frozenset[str]:
     """Returns frequent given names of people."""
     return frozenset((DATA / "given-names.txt").read_text(encoding="utf-8").split())

@@ -30,9 +30,9 @@ from nmt_cli.languages.codes import (
     has_identifier,
     is_common_code,
     is_same_language,
-    list_related,
     load_names,
 )
+from nmt_cli.languages.identifier import load_identifier
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.wrapping import format_count
 
@@ -69,11 +69,19 @@ def choose_languages(inputs: CorpusInputs, config: PrepareOptions, pairs: Pairs,
 def name_by_text(pairs: Pairs, sides: list[str], notes: list[str]) -> list[str]:
     """Returns the languages; one that nothing names is that of its text, if it leaves no doubt. Adds a note."""
     unnamed = [side for side in UNKNOWN if side in sides]
-    by_text = {side: recognise_language(pairs, pairs.get_texts(side)) for side in unnamed}
+    first = pairs.is_kept & (pairs.facts.input_numbers == 0)  # others may be in another language
+    by_text = {
+        side: recognise_language(pairs, pairs.get_texts(side), first)
+        or recognise_language(pairs, pairs.get_texts(side))
+        for side in unnamed
+    }
     read = [by_text.get(cast(Side, side)) or side for side in sides]
     if read != sides and not is_same_language(*read):
-        text = "the text" if len(unnamed) > 1 else f"the text of the {unnamed[0]}"
-        notes.append(f"the languages are {read[0]} -> {read[1]} by {text}; to name others: {NAMED_BY}")
+        if len(unnamed) == len(sides):
+            notes.append(f"the languages are {read[0]} -> {read[1]} by the text; to name others: {NAMED_BY}")
+        else:
+            code = read[UNKNOWN.index(unnamed[0])]
+            notes.append(f"the {unnamed[0]} language is {code}, by its text; to name another: --{unnamed[0]}-language")
         return read
     if len(unnamed) == len(sides):
         notes.append(f"the languages are unknown; to name them: {NAMED_BY}")
@@ -138,7 +146,7 @@ def find_misread_files(
 ) -> Iterator[Finding]:
     """Yields a finding for each side of a file whose text leaves no doubt of a language that it is not taken for.
 
-    Only where the identifier knows both languages, and they are no relatives; files that another check found are left.
+    Only where the identifier knows both languages; files that another check found are left.
     """
     known = {example.file for finding in findings if finding.check == OtherFile.name for example in finding.examples}
     for number, name in enumerate(pairs.input_names if has_identifier() and OtherFile.name not in config.keep else ()):
@@ -155,11 +163,10 @@ def find_misread_rows(
         tags = pairs.tag_sets[int(pairs.facts.tags[rows.argmax()])]
         for side, kind, usual in zip(UNKNOWN, KINDS, languages, strict=True):
             code = find_code(find_tag_value(tags, kind) or usual)
-            if len(code) != 2 or usual in UNKNOWN or side not in config.text_sides:
+            if code not in load_identifier().labels or usual in UNKNOWN or side not in config.text_sides:
                 continue
             read = recognise_language(pairs, pairs.get_texts(side), rows)
-            relatives = [code, *(relative.code for relative in list_related(code, most=99))]
-            if read is not None and find_code(read) not in relatives:
+            if read is not None and find_code(read) != code:
                 has_column = find_tag_value(pairs.input_tags[number], kind) != find_tag_value(tags, kind)
                 typed = f"type {pairs.input_names[number]}={PREFIXES[kind]}:{read}"
                 remedy = "mend its column of languages" if has_column else typed

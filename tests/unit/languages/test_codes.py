@@ -6,7 +6,6 @@ import pytest
 from nmt_cli.carrying.number_values import list_longer
 from nmt_cli.languages.cldr import LARGEST, NUMBERS_REMEMBERED, fold_words, load_rule_sets, read_archive, spell_number
 from nmt_cli.languages.codes import (
-    DATA,
     find_code,
     find_codes,
     find_language,
@@ -17,7 +16,6 @@ from nmt_cli.languages.codes import (
     has_same_primary_tag,
     is_full_name,
     is_right_to_left,
-    list_related,
     load_names,
     load_table,
 )
@@ -80,18 +78,6 @@ def test_some_languages_run_from_right_to_left(tag: str) -> None:
 )
 def test_headings_name_languages(heading: str, code: str | None) -> None:
     assert find_named_language(heading) == code
-
-
-def test_related_languages_are_named_next_of_kin_first() -> None:
-    assert [language.code for language in list_related("deu", 3)] == ["nl", "lb", "af"]
-    assert list_related("eus") == []
-
-
-def test_every_group_of_related_languages_has_known_codes_once() -> None:
-    lines = (DATA / "related.txt").read_text(encoding="utf-8").splitlines()
-    codes = [code for line in lines if not line.startswith("#") for code in line.split()]
-    assert len(codes) == len(set(codes))
-    assert [code for code in codes if find_language(code).name == code] == []
 
 
 @pytest.mark.parametrize(

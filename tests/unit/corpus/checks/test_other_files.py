@@ -64,6 +64,24 @@ def test_a_single_file_that_is_not_what_its_name_says_is_found(tmp_path: Path) -
 
 
 @pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
+@pytest.mark.parametrize(("code", "is_told"), [("nl", True), ("nb", False)])
+def test_a_relative_is_another_language_and_one_that_the_identifier_does_not_know_is_not(
+    tmp_path: Path, code: str, is_told: bool
+) -> None:
+    table = write_tsv(tmp_path / "en-xx.tsv", GERMAN_PAIRS)
+    (*findings,) = prepare(table, tmp_path / "one", PrepareOptions(target_language=code)).manifest.findings
+    assert [finding.check for finding in findings] == ["other-file"] * is_told
+
+
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
+def test_without_names_the_text_of_the_first_file_is_what_others_are_compared_with(tmp_path: Path) -> None:
+    tables = {"a": GERMAN_PAIRS, "b": [(f"{source} It is so.", target) for source, target in FRENCH_PAIRS]}
+    files = [CorpusFile(write_tsv(tmp_path / f"{name}.tsv", pairs)) for name, pairs in tables.items()]
+    manifest = prepare(files, tmp_path / "one", PrepareOptions(keep=("other-file",))).manifest
+    assert (manifest.source_language, manifest.target_language) == ("en", "de")
+
+
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
 def test_rows_that_are_not_what_their_column_of_languages_says_are_found(tmp_path: Path) -> None:
     rows = [(*pair, "Latin") for pair in toy_pairs(400)] + [(*pair, "Danish") for pair in FRENCH_PAIRS]
     table = tmp_path / "toy.tsv"
