@@ -58,6 +58,8 @@ FEW_FOR_TEXT = 200_000  # training pairs, up to which text without translations 
 SMALL_TEST = 500  # test pairs
 MANY_REJECTED = 0.05  # share of the pairs, those dropped for an EXPECTED reason apart
 EXPECTED = ("duplicate", "duplicate-form", "empty", "held-out", "weight")  # nothing is lost that could be trained on
+# Findings that are part of no sentence, and that only a person can mend.
+WRITTEN = ("notes", "brackets", "glosses", "boundaries", "written-twice", "source-words", "mixed-apostrophes")
 MOST_SUGGESTIONS = 3
 FORCE = ("--force",)
 ENOUGH_UPDATES = 3_000  # below these, a network that has learned nothing has had too little time
@@ -138,7 +140,7 @@ class TrainingSummary(NamedTuple):
     """The facts about a training on which advice depends."""
 
     is_reversed: bool = False  # from target to source
-    has_parent: bool = False
+    has_parent: bool = False  # or no installed model suits the corpus
     synthetic: str = "none"  # the mode of its synthetic pairs
     has_time: bool = False  # was given by --time, instead of epochs
     runs: int = 1
@@ -205,20 +207,23 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
     """Yields suggestions that apply to a corpus, in order: first other data, then other trainings."""
     counts, train = manifest.counts, manifest.counts.splits["train"]
     dropped = {check: count for check, count in counts.dropped.items() if count and check not in EXPECTED}
-    if sum(dropped.values()) > MANY_REJECTED * counts.read:
-        rejected = format_count(sum(dropped.values()), "rejected pair")
-        yield make_suggestion(
-            f"the {rejected} ({max(dropped, key=lambda check: dropped[check])})",
-            commands.prepare.extend(("--report", "report.html"), FORCE),
-        )
-    written = "source" if trained.is_reversed else "target"
-    has_written = written in manifest.monolingual
+    reported = (finding for finding in manifest.findings if finding.action == "reported")
+    written = {finding.check: finding.count for finding in reported if finding.check in WRITTEN}
+    for what, found in (("rejected pair", dropped), ("pair to mend by hand", written)):
+        if sum(found.values()) > MANY_REJECTED * counts.read:
+            pairs = format_count(sum(found.values()), what, what.replace("pair", "pairs", 1))
+            yield make_suggestion(
+                f"the {pairs} ({max(found, key=lambda check: found[check])})",
+                commands.prepare.extend(("--report", "report.html"), FORCE),
+            )
+    side = "source" if trained.is_reversed else "target"
+    has_written = side in manifest.monolingual
     if manifest.source.is_text and train < FEW_FOR_TEXT and not has_written:
-        rarest = find_rarest(manifest, written)
-        language = rarest.value if rarest else getattr(manifest, f"{written}_language")
-        unknown = language == written
-        name, suffix = (f"the {written} language", "txt") if unknown else (find_language(language).name, language)
-        texts = list_values(f"--monolingual-{written}", f"more.{suffix}{spell_tag(rarest)}")
+        rarest = find_rarest(manifest, side)
+        language = rarest.value if rarest else getattr(manifest, f"{side}_language")
+        unknown = language == side
+        name, suffix = (f"the {side} language", "txt") if unknown else (find_language(language).name, language)
+        texts = list_values(f"--monolingual-{side}", f"more.{suffix}{spell_tag(rarest)}")
         yield make_suggestion(f"text in {name} alone", commands.prepare.extend(*texts, FORCE))
     if manifest.source.is_text and train < FEW_FOR_PARENT and not trained.has_parent:
         yield from suggest_parent(manifest, commands, trained)
@@ -302,6 +307,16 @@ def has_learned_nothing(validation: Validation) -> bool:
     gain = None if validation.chance_chrf is None else validation.chrf - validation.chance_chrf
     is_low = validation.bleu < LEARNED_NOTHING and hardly_translates(validation.bleu, gain)
     return is_low or validation.distinct_share < ALIKE
+
+
+def describe_weakness(bleu: float | None, gain: float | None) -> list[str]:
+    """Returns a message if a model can hardly translate, by its BLEU and gain in chrF on its development set."""
+    if bleu is None or not hardly_translates(bleu, gain):
+        return []
+    beyond = (
+        gain is not None and f", chrF {abs(gain):.1f} {'above' if gain >= 0 else 'below'} that of random sentences,"
+    )
+    return [f"this model can hardly translate: BLEU {bleu:.1f}{beyond or ''} on its development set"]
 
 
 def hardly_translates(bleu: float, gain: float | None) -> bool:

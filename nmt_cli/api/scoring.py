@@ -14,6 +14,7 @@ from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.api.advice import describe_weakness
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.progress import StageReporter, count_stage
 from nmt_cli.errors import DataError, OptionError
@@ -166,8 +167,11 @@ class Evaluation:
         same = bool(
             translator is not None and corpus is not None and translator.card.dataset_fingerprint == corpus.fingerprint
         )
-        doubts = [] if translator is None else list_doubts(self.request, self.request.model, translator.card, corpus)
-        evaluation = evaluation.add_warnings(*doubts, *warn_of_leak(seen, f"{self.request.data}/"))
+        doubts, weakness = [], []
+        if translator is not None:
+            doubts = list_doubts(self.request, self.request.model, translator.card, corpus)
+            weakness = describe_weakness(translator.card.development_bleu, translator.card.development_gain)
+        evaluation = evaluation.add_warnings(*doubts, *weakness, *warn_of_leak(seen, f"{self.request.data}/"))
         if self.request.is_profiled:
             evaluation = self.add_profile(evaluation, pairs, corpus, translator if same and is_split else None)
         return EvaluationOutcome(evaluation, what, unseen=same and not doubts and not any(seen))

@@ -150,7 +150,9 @@ def list_next(status: Status) -> list[str]:
     """Returns the next commands, most useful first."""
     if status.card is not None:
         scores = ["nmt evaluate"] if status.manifest is not None else []
-        return [make_example(status.card.source_language), *scores, 'nmt visualize "Where is it?"']
+        sentence = find_rules(status.card.source_language).example
+        drawing = [f'nmt visualize "{sentence}"'] if sentence else []
+        return [make_example(status.card.source_language), *scores, *drawing]
     if status.has_checkpoint and status.manifest is not None:
         return ["nmt train --resume"]
     if status.manifest is not None:

@@ -105,6 +105,7 @@ class TranslationReport:
     has_memory: bool = False  # whether a translation memory was named
     bleu: float | None = None  # of the model on its development set
     gain: float | None = None  # in chrF there, beyond that of random sentences
+    unrated: str = ""  # why it cannot estimate its confidence
     languages: tuple[str, str] = ("", "")  # codes of the source and the target
     notes: Counter[str] = field(default_factory=Counter)  # what documents could not do as they should
     replacements: int = 0  # of workers that died
@@ -181,12 +182,12 @@ class TranslationReport:
 
     def describe_counts(self) -> Iterator[Remark]:
         """Yields a line per kind of counted event: first the doubtful translations, then the actions of nmt."""
-        from nmt_cli.api.advice import hardly_translates  # which `nmt --help` does not need
+        from nmt_cli.api.advice import describe_weakness  # which `nmt --help` does not need
 
-        if self.bleu is not None and hardly_translates(self.bleu, self.gain) and self.origins["network"]:
-            where = "above" if (self.gain or 0) >= 0 else "below"
-            beyond = "" if self.gain is None else f", chrF {abs(self.gain):.1f} {where} that of random sentences,"
-            yield Remark(f"this model can hardly translate: BLEU {self.bleu:.1f}{beyond} on its development set")
+        weakness = describe_weakness(self.bleu, self.gain) if self.origins["network"] else []
+        yield from map(Remark, weakness)
+        if self.unrated and self.origins["network"] and not weakness:
+            yield Remark(f"  this model cannot rate its translations: {self.unrated}", is_warning=False)
         yield from filter(None, [self.describe_spans()])
         yield from self.describe_faults()
         yield from self.describe_words()

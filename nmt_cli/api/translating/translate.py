@@ -262,6 +262,7 @@ def open_report(
         has_memory=bool(command.memories.tm),
         bleu=card.development_bleu,
         gain=card.development_gain,
+        unrated=str(card.confidence.get("refused", "")),
         languages=card.languages,
         files=files,
     )

@@ -30,9 +30,9 @@ from nmt_cli.languages.codes import (
     has_identifier,
     is_common_code,
     is_same_language,
+    load_identifier,
     load_names,
 )
-from nmt_cli.languages.identifier import load_identifier
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.wrapping import format_count
 

@@ -105,13 +105,14 @@ class ConfidenceModel(NamedTuple):
 def load_confidence(card: ModelCard) -> ConfidenceModel:
     """Returns a card's confidence model. Raises OptionError, with the reason, if it has none."""
     entry = card.confidence
-    again = "train it again with this nmt, with --dev 1000 or more when it is prepared"
+    again = "train it again with this nmt"
     if not entry:
         raise OptionError(
             "this model cannot estimate its confidence: it was trained without a confidence model", hint=again
         )
     if "refused" in entry:
-        raise OptionError(f"this model cannot estimate its confidence: {entry['refused']}", hint=again)
+        hint = "prepare the corpus with a larger --dev, such as --dev 500, and train again"
+        raise OptionError(f"this model cannot estimate its confidence: {entry['refused']}", hint=hint)
     try:
         return ConfidenceModel.from_mapping(entry)
     except (KeyError, TypeError, ValueError) as error:

@@ -177,7 +177,8 @@ def test_a_memory_that_has_no_text_is_reported(origin: str, is_warning: bool) ->
         ),
     ],
 )
-def test_a_model_that_can_hardly_translate_says_so(bleu: float, gain: float | None, remarks: list[str]) -> None:
-    report = TranslationReport(bleu=bleu, gain=gain)
+def test_a_model_that_can_hardly_translate_or_rate_says_so(bleu: float, gain: float | None, remarks: list[str]) -> None:
+    report = TranslationReport(bleu=bleu, gain=gain, unrated="its development set has 9 sentences")
     report.add(make_translation({"origin": "network"}))
-    assert [remark.text for remark in report.list_remarks()] == remarks
+    unrated = ["  this model cannot rate its translations: its development set has 9 sentences"]
+    assert [remark.text for remark in report.list_remarks()] == (remarks or unrated)
