@@ -129,8 +129,8 @@ def prepare(
         list[str] | None,
         typer.Argument(
             metavar="[CORPUS]...",
-            help="Files of sentence pairs: TSV, CSV, JSON Lines, TMX, PO or XLIFF, also compressed; - for standard "
-            "input; corpus.tsv=2 gives a file the weight 2, corpus.tsv=train keeps it out of dev and test, "
+            help="Files of sentence pairs: tables, spreadsheets, JSON Lines, TMX, PO or XLIFF, also compressed; - for "
+            "standard input; corpus.tsv=2 gives a file the weight 2, corpus.tsv=train keeps it out of dev and test, "
             "corpus.tsv=ui tags its pairs.",
             show_default=False,
         ),

@@ -226,7 +226,7 @@ class FindingExample:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """The result of a check: the number of pairs found, the action taken, and up to three examples."""
+    """The result of a check: the number of pairs found, the action taken, up to three examples, and the first lines."""
 
     check: str
     problem: str
@@ -234,6 +234,7 @@ class Finding:
     action: Action
     note: str
     examples: tuple[FindingExample, ...]
+    lines: dict[str, list[Count]] = dataclasses.field(default_factory=dict)  # by file
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -248,7 +248,7 @@ class Apostrophes(ApostropheCheck):
 
 class MixedApostrophes(ApostropheCheck):
     name = "mixed-apostrophes"
-    problem = "several apostrophes for one letter, none of them clearly the usual one"
+    problem = "several apostrophes for one letter, none of them clearly the usual one: in the file, replace the others"
     action = "reported"
 
 

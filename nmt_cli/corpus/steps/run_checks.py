@@ -5,7 +5,7 @@ Knows neither how pairs are read nor what happens to kept ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from nmt_cli.text.wrapping import shorten_text
 
 MOST_NOTES = 2  # of a check that learned something else of each language
 EXAMPLES = 3  # of each finding
+LINES_LISTED = 500  # of each finding, for somebody who mends them one by one
 LONGEST_EXAMPLE = 200  # characters of a side
 
 
@@ -91,7 +92,17 @@ def make_finding(check: Check, result: CheckResult, pairs: Pairs, action: Action
         action=action,
         note=result.note,
         examples=tuple(make_example(pairs, row, as_it_was=check.action == "mended") for row in example_rows),
+        lines=list_lines(pairs, find_first(result.rows, LINES_LISTED)),
     )
+
+
+def list_lines(pairs: Pairs, rows: Iterable[int]) -> dict[str, list[int]]:
+    """Returns the line numbers of these rows by file."""
+    lines: dict[str, list[int]] = {}
+    for row in rows:
+        name = pairs.input_names[int(pairs.facts.input_numbers[row])]
+        lines.setdefault(name, []).append(int(pairs.facts.line_numbers[row]))
+    return lines
 
 
 def make_example(pairs: Pairs, row: int, *, as_it_was: bool) -> FindingExample:
@@ -127,5 +138,8 @@ def refuse_findings(findings: tuple[Finding, ...]) -> None:
 def describe_rows(pairs: Pairs, rows: IntArray, *, check: str, problem: str, action: Action) -> tuple[Finding, ...]:
     """Returns a finding about these rows; empty without rows."""
     examples = tuple(make_example(pairs, row, as_it_was=False) for row in rows[:EXAMPLES].tolist())
-    finding = Finding(check=check, problem=problem, count=len(rows), action=action, note="", examples=examples)
+    lines = list_lines(pairs, rows[:LINES_LISTED])
+    finding = Finding(
+        check=check, problem=problem, count=len(rows), action=action, note="", examples=examples, lines=lines
+    )
     return (finding,) if len(rows) else ()

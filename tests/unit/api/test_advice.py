@@ -42,6 +42,7 @@ def make_manifest(
         tags={},
         monolingual=dict.fromkeys(monolingual),
         inputs={"a.tsv": None},
+        findings=[],
         options=asdict(PrepareOptions()),
     )
 
@@ -116,6 +117,11 @@ def test_advice_is_on_data_for_a_small_corpus_and_on_training_for_others() -> No
 def test_advice_follows_what_is_true_of_the_corpus() -> None:
     noisy = commands_of(make_manifest(dropped={"language": 900, "duplicate": 100}))
     assert noisy[0] == "nmt prepare a.tsv --report report.html --force"
+    notes = make_manifest()
+    notes.findings = [SimpleNamespace(check="notes", action="reported", count=900)]
+    assert "the 900 pairs to mend by hand (notes)" in advise_on_corpus(notes, COMMANDS).lines[1]
+    notes.findings[0].action = "kept"
+    assert commands_of(notes) == commands_of(make_manifest())
     for reason in EXPECTED:
         assert reason in DROP_REASONS
         assert commands_of(make_manifest(dropped={reason: 3_000})) == commands_of(make_manifest())

@@ -225,6 +225,13 @@ def test_a_name_that_is_no_utf_8_is_written_as_far_as_it_is(tmp_path: Path) -> N
     assert [*manifest.inputs] == ["caf\ufffd.tsv"] and "caf\ufffd.tsv" in report.read_text(encoding="utf-8")
 
 
+def test_the_report_lists_the_lines_that_somebody_must_mend(tmp_path: Path) -> None:
+    rows = [(source, f"{target} (lit. it)" if n % 4 else target) for n, (source, target) in enumerate(toy_pairs(800))]
+    report = tmp_path / "report.html"
+    prepare(write_tsv(tmp_path / "eng-deu.tsv", rows), tmp_path / "out", PrepareOptions(), report=report)
+    assert "lines 2, 3, 4, 6, 7, 8, 10" in report.read_text() and "and 100 more" in report.read_text()
+
+
 @pytest.mark.parametrize("place", ["first", "first/joint.spm"])
 def test_the_manifest_has_the_subwords_that_were_taken_over(pairs_file: Path, tmp_path: Path, place: str) -> None:
     prepare(pairs_file, tmp_path / "first", PrepareOptions(tokenizer="char", lowercase=True))
