@@ -385,6 +385,7 @@ class KnownStart(NamedTuple):
 
     name: str  # as --init-from takes it
     sides: tuple[str, ...]  # of "source" and "target"
+    capitals: tuple[float, ...]  # the shares of its texts that begin with a capital, by these sides
 
     @property
     def reason(self) -> str:
@@ -399,20 +400,20 @@ def list_starts(languages: tuple[str, str]) -> list[KnownStart]:
     """
     starts = []
     for name, directory in list_models().items():
-        try:
-            card = read_card(directory)
-        except NmtError:
-            continue
-        if card.has_pictures or not (directory / WEIGHTS).is_file():
-            continue
-        kinds = {"source": TagPurpose.SOURCE, "target": TagPurpose.TARGET}
-        sides = tuple(
-            side
-            for (side, kind), language in zip(kinds.items(), languages, strict=True)
-            if language not in UNNAMED and any(is_same_language(language, code) for code in card.list_languages(kind))
-        )
-        # A directory of the same name would be taken for it.
-        starts += [KnownStart(str(directory) if Path(name).exists() else name, sides)] if sides else []
+        with suppress(NmtError):
+            model = ModelDirectory.open(directory)
+            if model.card.has_pictures or not (directory / WEIGHTS).is_file():
+                continue
+            kinds = {"source": TagPurpose.SOURCE, "target": TagPurpose.TARGET}
+            sides = tuple(
+                side
+                for (side, kind), code in zip(kinds.items(), languages, strict=True)
+                if code not in UNNAMED
+                and any(is_same_language(code, other) for other in model.card.list_languages(kind))
+            )
+            # A directory of the same name would be taken for it.
+            path = str(directory) if Path(name).exists() else name
+            starts += [KnownStart(path, sides, model.load_profile().list_capitals(sides))] if sides else []
     return sorted(starts, key=lambda start: (-len(start.sides), start.sides, start.name))
 
 

@@ -254,6 +254,11 @@ class CorpusProfile(NamedTuple):
         """Reads a profile. Raises OSError and the errors of `parse`."""
         return cls.parse(path.read_bytes())
 
+    def list_capitals(self, sides: Iterable[str]) -> tuple[float, ...]:
+        """Returns the shares of the texts of these sides that begin with a capital."""
+        profiles = (self.source if side == "source" else self.target for side in sides)
+        return tuple(profile.initial_capitals for profile in profiles if profile is not None)
+
     def are_turned(self, pairs: Iterable[tuple[str, str]]) -> bool:
         """Whether pairs of texts surely have the language of the source in second place, by the first of them."""
         likelier = 0.0

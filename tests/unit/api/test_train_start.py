@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.api.train import choose_start, list_open_starts
+from nmt_cli.api.train import choose_start, explain_start, list_open_starts, suits_known
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
-from nmt_cli.runtime.model_directory import list_starts
+from nmt_cli.runtime.model_directory import KnownStart, list_starts
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from support.corpora import prepare_pairs, toy_pairs
@@ -28,10 +28,14 @@ def make_request(corpus: PreparedCorpus, explicit: tuple[str, ...] | None = (), 
     return TrainRequest(corpus, Path("model"), ModelConfig.from_options(), config, explicit=chosen)
 
 
+def choose(request: TrainRequest) -> KnownStart | None:
+    return choose_start(list_open_starts(request), request.corpus)
+
+
 def test_few_pairs_start_from_a_model_of_the_same_source(vietnamese: PreparedCorpus) -> None:
-    start = choose_start(list_open_starts(make_request(vietnamese)))
+    start = choose(make_request(vietnamese))
     assert start is not None and (start.name, start.sides) == ("eng-deu", ("source",))
-    assert choose_start(list_open_starts(make_request(vietnamese, ("epochs", "batch", "dropout")))) == start
+    assert choose(make_request(vietnamese, ("epochs", "batch", "dropout"))) == start
 
 
 @pytest.mark.parametrize(
@@ -49,7 +53,19 @@ def test_few_pairs_start_from_a_model_of_the_same_source(vietnamese: PreparedCor
 def test_what_is_asked_for_leaves_nothing_to_choose(
     vietnamese: PreparedCorpus, explicit: tuple[str, ...] | None, options: dict[str, Any]
 ) -> None:
-    assert choose_start(list_open_starts(make_request(vietnamese, explicit, **options))) is None
+    assert choose(make_request(vietnamese, explicit, **options)) is None
+
+
+def test_pairs_that_look_unlike_the_texts_of_a_model_do_not_start_from_it(tmp_path: Path) -> None:
+    pairs = [(source.lower(), target) for source, target in toy_pairs(100)]
+    request = make_request(prepare_pairs(tmp_path, pairs, source_language="eng", target_language="vie"))
+    starts = list_open_starts(request)
+    assert choose(request) is None
+    assert explain_start(None, starts, request.corpus) == (
+        "does not start from eng-deu, 98% of whose texts begin with a capital, but 0% of yours; "
+        "--init-from eng-deu does"
+    )
+    assert not suits_known(request.corpus)
 
 
 @pytest.mark.parametrize("languages", [("eng", "deu"), ("spa", "shp"), (None, None)])
@@ -60,12 +76,12 @@ def test_a_model_of_both_languages_or_of_none_is_no_start(
     pairs = [(f"{english} {n}", f"{german} {n}") for n, (english, german) in enumerate(toy_pairs(100))]
     options = {"source_language": source, "target_language": target}
     corpus = prepare_pairs(tmp_path, pairs, **{name: code for name, code in options.items() if code})
-    assert choose_start(list_open_starts(make_request(corpus))) is None
+    assert choose(make_request(corpus)) is None
 
 
 def test_many_pairs_start_from_random_weights(vietnamese: PreparedCorpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmt_cli.api.train.BREAK_EVEN_PAIRS", 10)
-    assert choose_start(list_open_starts(make_request(vietnamese))) is None
+    assert choose(make_request(vietnamese)) is None
 
 
 def test_models_that_share_both_languages_come_first_then_those_of_the_source() -> None:
