@@ -69,7 +69,7 @@ OTHER_HEADINGS = frozenset(
     """
     id ids no nr number index line key url score date split domain type category tag tags note notes comment comments
     author licence license attribution corpus file name length status lang language sl tl
-    gloss glosses segmentation morphemes interlinear speaker informant consultant remark remarks
+    lx ge gloss glosses segmentation morphemes interlinear speaker informant consultant remark remarks
     nota notas comentario comentarios observaciones glosa glosas segmentación hablante fuente fecha tema
     remarque remarques glose gloses locuteur falante fonte bemerkung bemerkungen anmerkung glosse sprecher quelle datum
     """.split()
@@ -227,10 +227,16 @@ def name_languages(headings: Sequence[str]) -> tuple[str, str] | None:
 
 
 def count_titles(records: Records, options: ReadOptions) -> int:
-    """Returns the number of rows above a table that are no part of it, and have one cell: its title, or a place."""
+    """Returns the number of rows above a table that are no part of it.
+
+    They have one cell, such as its title, or names with values, above headings of more columns.
+    """
     names = {name for name in (options.source_column, options.target_column, *options.other_columns) if name}
     filled = [[cell.strip() for cell in cells if cell.strip()] for cells in records]
     first = next((number for number, cells in enumerate(filled) if len(cells) > 1), 0)
+    for number in range(first + 1, min(MOST_TITLES + 1, len(filled))):
+        if len(filled[number]) > max(map(len, filled[:number])) and has_headings(filled[number], 3, ()):
+            first = number
     is_title = first <= MOST_TITLES and not options.one_side
     return first if is_title and not any(names.intersection(cells) for cells in filled[:first]) else 0
 
@@ -316,6 +322,9 @@ def choose_columns(
         headings = {column: cell.strip() for column, cell in enumerate(header) if is_other_heading(cell.strip())}
         kinds = [kind or headings.get(column, "") for column, kind in enumerate(kinds)]
         texts = [column for column in texts if not kinds[column]]
+    if len(texts) > 2 and len(sentences := [column for column in texts if has_sentences(body, column)]) == 2:
+        kinds = [kind or ("" if column in sentences else "words") for column, kind in enumerate(kinds)]
+        texts = sentences
     if len(texts) != 2:
         refuse_columns(body, kinds, texts, where, header)
     ignored = ", ".join(f"{column + 1} {kinds[column]}" for column in range(width) if kinds[column])
@@ -362,6 +371,7 @@ def refuse_columns(
     shown = "  ".join(f"{number}: {shorten_text(' '.join(cell.split()), CELL)!r}" for number, cell in enumerate(row, 1))
     more = " ..." if len(kinds) > SHOWN else ""
     count = {0: "no column holds", 1: "only one column holds"}.get(len(texts), f"{len(texts)} columns hold")
+    texts = sorted(texts, key=lambda column: not has_sentences(body, column))
     guess = [*texts, *(column for column in range(len(kinds)) if column not in texts)][:2]
     raise DataError(
         f"{where}: {count} text, of {len(kinds)}: {shown}{more}",

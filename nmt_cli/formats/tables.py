@@ -66,8 +66,10 @@ class TableReader(Reader):
         self.awaits_header = False
         if not self.layout.has_header:  # they are sentences without a translation
             yield from self.read_cells(titles)
-        elif any(any(map(str.strip, cells)) for _, cells in titles):
-            self.add_note(f"line {titles[0][0]} has a single cell above the header: it was left out as the title")
+        elif lines := [str(line) for line, cells in titles if any(map(str.strip, cells))]:
+            one, several = "line {} above the header was", "lines {} above the header were"
+            rows = (one if len(lines) == 1 else several).format(", ".join(lines))
+            self.add_note(f"{rows} left out as the title")
         self.awaits_header = self.layout.has_header
         yield from self.read_cells(chain(sample, records))
 

@@ -166,12 +166,18 @@ def find_named_language(heading: str) -> str | None:
     if not by_word and is_language_code(heading.strip()):
         return heading.strip()
     codes = [word for word in words if len(word) in (2, 3) and word.lower() not in NOT_CODES and is_language_code(word)]
-    choices = by_word or (codes if len(words) > 1 else []) or find_rare_name(heading.strip())
+    # A whole name comes before what may be a preposition: "Frase en otomí".
+    rare = find_rare_name(heading.strip()) or [code for word in words if len(word) > 4 for code in find_rare_name(word)]
+    choices = by_word or rare or (codes if len(words) > 1 else [])
     return choices[0] if len(choices) == 1 else None
 
 
 def find_rare_name(heading: str) -> list[str]:
-    """Returns the code of the language of ISO 639-3 whose whole name a heading is; empty for a sentence or a word."""
+    """Returns the code of the language of ISO 639-3 whose whole name a heading is; empty for a sentence or a word.
+
+    A remark in brackets behind it does not count: "Shipibo (free translation)".
+    """
+    heading = heading.partition(" (")[0] if heading.endswith(")") else heading
     if not 0 < len(heading.split()) <= LONGEST_NAME or not heading[-1].isalpha() or heading.lower() in ALSO_WORDS:
         return []
     return [find_codes(heading)[0]] if is_full_name(heading) else []

@@ -432,7 +432,21 @@ def test_a_title_is_left_out_and_noted(path: Path) -> None:
     path.write_text("Words of 2019\t\nsource\ttarget\n" + table("source", "target"))
     reader = open_reader(CorpusFile(path), ReadOptions())
     assert [row.source for row in reader] == [source for source, _ in PAIRS]
-    assert reader.notes == [f"{path.name}: line 1 has a single cell above the header: it was left out as the title"]
+    assert reader.notes == [f"{path.name}: line 1 above the header was left out as the title"]
+
+
+def test_names_with_values_above_the_headings_are_left_out_and_noted(path: Path) -> None:
+    headings = "Words of 2019\nSpeaker:\tM. V.\n\nID\tShipibo (practical spelling)\tSpanish (free)\tAudio\n"
+    path.write_text(headings + table("S-{n}", "target", "source", "s{n}.wav"))
+    reader = open_reader(CorpusFile(path), ReadOptions())
+    assert [(row.target, row.source) for row in reader] == PAIRS
+    assert reader.languages == ("shp", "es")
+    assert reader.notes[0] == f"{path.name}: lines 1, 2 above the header were left out as the title"
+
+
+def test_of_many_columns_of_text_the_two_with_sentences_are_read(path: Path) -> None:
+    rows = table("word{n}", "gloss{n}", "source", "target")
+    assert texts(path, rows) == texts(path, "lx\tge\tPhrase\tText\n" + rows) == PAIRS
 
 
 @pytest.mark.parametrize("first", [("Hello.", "Salve."), ("There is hope.", "Spes est."), ("even", "label")])
