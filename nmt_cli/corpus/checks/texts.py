@@ -130,7 +130,8 @@ class Composition(TextCheck):
 NOTE = re.compile(
     r"[(\[]\s*(?:lit|literal|literally|literalmente|wörtl|wörtlich|fig|sic|var)\b[^()\[\]]*[)\]]", re.IGNORECASE
 )
-BRACKETS = re.compile(r"\([^()]{2,}\)|\[[^\[\]]{2,}\]")
+BRACKETS = re.compile(r"\([^()]{2,}\)|\[[^\[\]]{2,}\]|\(\?\)|(?<=\w) [/~] (?=\w)|^\*(?=\w)")
+BRACKET_MARKS = frozenset("([/~*")  # a fast guard
 GLOSS = re.compile(
     r"(?<![^\W_])(?:[123](?:SG|PL|DU|S|P|EXCL|INCL)|SG|PL|DU|NOM|ACC|ERG|ABS|GEN|DAT|POSS|PST|PRS|PRES|PAST|FUT|NEG|IMP|"
     r"PROG|PFV|IPFV|CAUS|APPL|REFL|LOC|INS|COMPL|INCOMPL|CLF|DET|EVID|NMLZ)(?=[-.=:]|\s|$)"
@@ -153,12 +154,12 @@ class Notes(PairCheck):
 
 class Brackets(PairCheck):
     name = "brackets"
-    problem = "words in brackets on one side alone, which become part of the translation"
+    problem = "brackets, variants (a / b) or an asterisk on one side alone, which become part of the translation"
     action = "reported"
     least_share = 0.02  # 1.8 % of LibreOffice's help, whose brackets are prose; 5 to 30 % of lists with explanations
 
     def has_problem(self, source: str, target: str) -> bool:
-        if "(" not in source + target and "[" not in source + target:
+        if BRACKET_MARKS.isdisjoint(source + target):
             return False
         return bool(BRACKETS.search(source)) != bool(BRACKETS.search(target)) and not NOTE.search(source + target)
 

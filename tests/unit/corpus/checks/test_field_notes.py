@@ -16,6 +16,9 @@ FINDS = [
     ("notes", "He eats.", "mikwa (lit. 3 eats)"),
     ("notes", "He eats [literalmente: come él].", "mikwa"),
     ("brackets", "He eats (now).", "mikwa"),
+    ("brackets", "He eats.", "mikwa / mikua"),
+    ("brackets", "He eats.", "*mikwa"),
+    ("brackets", "He eats.", "mikwa (?)"),
     ("glosses", "He saw the dog.", "chichi mi-kwa 3SG-see-PST"),
     ("boundaries", "He is eating it.", "mi-kwa-ti nu-ka=pa"),
     ("capitals", "THE FIRST LETTER", "Kwami nele"),
@@ -25,6 +28,8 @@ FINDS = [
 PASSES = [
     ("He eats (now).", "mikwa (axan)"),
     ("He said (and meant) it.", "Er sagte (und meinte) es."),
+    ("Yes / no, and/or both.", "Ja / nein, beides."),
+    ("Go and/or stay.", "Geh."),
     ("NASA has a plan.", "Die NASA hat einen Plan."),
     ("Bye bye!", "kwami kwami"),
     ("A well-known man.", "Ein Mann."),
