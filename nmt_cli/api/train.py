@@ -309,9 +309,7 @@ def choose_start(starts: Sequence[KnownStart], corpus: PreparedCorpus) -> KnownS
 
 def looks_like(start: KnownStart, corpus: PreparedCorpus) -> bool:
     """Whether the texts of a model and of a corpus begin alike: with capitals, or without."""
-    return all(
-        abs(share - other) < UNLIKE for share, other in zip(start.capitals, list_capitals(start, corpus), strict=True)
-    )
+    return all(abs(theirs - ours) < UNLIKE for theirs, ours in compare_capitals(start, corpus))
 
 
 def suits_known(corpus: PreparedCorpus) -> bool:

@@ -101,9 +101,7 @@ def format_finding(finding: Finding) -> list[str]:
         for example in finding.examples
     ]
     if finding.count > len(rows):
-        more = finding.count - sum(map(len, finding.lines.values()))
         rows += [(file, f"lines {', '.join(map(str, lines))}") for file, lines in finding.lines.items()]
-        rows += [("", f"and {more:,} more")] if more else []
     return [heading, f"<p>{html.escape(finding.problem)}{note}</p>", *format_table(rows)]
 
 

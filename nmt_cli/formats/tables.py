@@ -67,9 +67,7 @@ class TableReader(Reader):
         if not self.layout.has_header:  # they are sentences without a translation
             yield from self.read_cells(titles)
         elif lines := [str(line) for line, cells in titles if any(map(str.strip, cells))]:
-            one, several = "line {} above the header was", "lines {} above the header were"
-            rows = (one if len(lines) == 1 else several).format(", ".join(lines))
-            self.add_note(f"{rows} left out as the title")
+            self.add_note(f"left out above the header, as its title: line {', '.join(lines)}")
         self.awaits_header = self.layout.has_header
         yield from self.read_cells(chain(sample, records))
 

@@ -6,7 +6,7 @@ import math
 import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -223,11 +223,9 @@ def recognise_language(pairs: Pairs, texts: Texts, among: BoolArray | None = Non
     rows = pairs.scratch.find_rows(pairs.is_kept if among is None else among)
     chosen = rows[:: max(1, len(rows) // (4 * SAMPLE))]
     lines = [text for text in texts.select(chosen) if len(text) >= SHORTEST_LINE]
-    return identify_lines(lines[:: max(1, len(lines) // SAMPLE)]) if len(lines) >= FEWEST else None
-
-
-def identify_lines(lines: Sequence[str]) -> str | None:
-    """Returns the code of the language of nearly all lines; None if they are in several."""
+    if len(lines) < FEWEST:
+        return None
+    lines = lines[:: max(1, len(lines) // SAMPLE)]
     classify = load_identifier().classify
     code, count = Counter(str(classify(line)[0]) for line in lines).most_common(1)[0]
     return code if count >= CERTAIN * len(lines) else None

@@ -77,14 +77,13 @@ def name_by_text(pairs: Pairs, sides: list[str], notes: list[str]) -> list[str]:
     }
     read = [by_text.get(cast(Side, side)) or side for side in sides]
     if read != sides and not is_same_language(*read):
-        if len(unnamed) == len(sides):
-            notes.append(f"the languages are {read[0]} -> {read[1]} by the text; to name others: {NAMED_BY}")
-        else:
-            code = read[UNKNOWN.index(unnamed[0])]
-            notes.append(f"the {unnamed[0]} language is {code}, by its text; to name another: --{unnamed[0]}-language")
+        named = " -> ".join(code for code, side in zip(read, sides, strict=True) if side in UNKNOWN)
+        which = "languages are" if len(unnamed) > 1 else f"{unnamed[0]} language is"
+        options = ", ".join(f"--{side}-language" for side in unnamed)
+        notes.append(f"the {which} {named} by the text; to name others: {options}")
         return read
     if len(unnamed) == len(sides):
-        notes.append(f"the languages are unknown; to name them: {NAMED_BY}")
+        notes.append("the languages are unknown; to name them: --source-language, --target-language")
     return sides
 
 
@@ -136,9 +135,6 @@ def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
         elif tag.kind is TagPurpose.DOMAIN and len(tag.value) > 4 and len(codes := find_codes(tag.value)) > 1:
             several = f"{format_count(len(codes), 'language')} may be called so, such as {codes[0]}"
             yield f"the tag {tag.value} is used as a domain; {several}: write to:{codes[0]}"
-
-
-NAMED_BY = "--source-language, --target-language"
 
 
 def find_misread_files(

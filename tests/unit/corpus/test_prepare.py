@@ -229,7 +229,7 @@ def test_the_report_lists_the_lines_that_somebody_must_mend(tmp_path: Path) -> N
     rows = [(source, f"{target} (lit. it)" if n % 4 else target) for n, (source, target) in enumerate(toy_pairs(800))]
     report = tmp_path / "report.html"
     prepare(write_tsv(tmp_path / "eng-deu.tsv", rows), tmp_path / "out", PrepareOptions(), report=report)
-    assert "lines 2, 3, 4, 6, 7, 8, 10" in report.read_text() and "and 100 more" in report.read_text()
+    assert "lines 2, 3, 4, 6, 7, 8, 10" in report.read_text()
 
 
 @pytest.mark.parametrize("place", ["first", "first/joint.spm"])

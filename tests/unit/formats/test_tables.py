@@ -432,7 +432,7 @@ def test_a_title_is_left_out_and_noted(path: Path) -> None:
     path.write_text("Words of 2019\t\nsource\ttarget\n" + table("source", "target"))
     reader = open_reader(CorpusFile(path), ReadOptions())
     assert [row.source for row in reader] == [source for source, _ in PAIRS]
-    assert reader.notes == [f"{path.name}: line 1 above the header was left out as the title"]
+    assert reader.notes == [f"{path.name}: left out above the header, as its title: line 1"]
 
 
 def test_names_with_values_above_the_headings_are_left_out_and_noted(path: Path) -> None:
@@ -441,7 +441,7 @@ def test_names_with_values_above_the_headings_are_left_out_and_noted(path: Path)
     reader = open_reader(CorpusFile(path), ReadOptions())
     assert [(row.target, row.source) for row in reader] == PAIRS
     assert reader.languages == ("shp", "es")
-    assert reader.notes[0] == f"{path.name}: lines 1, 2 above the header were left out as the title"
+    assert reader.notes[0] == f"{path.name}: left out above the header, as its title: line 1, 2"
 
 
 def test_of_many_columns_of_text_the_two_with_sentences_are_read(path: Path) -> None:
