@@ -33,6 +33,8 @@ class Shouting:
     @property
     def card(self) -> SimpleNamespace:
         return SimpleNamespace(
+            development_bleu=None,
+            development_gain=None,
             dataset_fingerprint=self.fingerprint,
             source={"type": "text"},
             languages=("abc", self.language),

@@ -151,9 +151,7 @@ def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
     good = values >= GOOD_CHRF
     if min(good.sum(), (~good).sum()) < FEWEST_OF_A_KIND:
         size = format_count(len(good), "development sentence")
-        return {
-            "refused": f"{good.sum():,} of {size} are good; {FEWEST_OF_A_KIND} and {FEWEST_OF_A_KIND} others are needed"
-        }
+        return {"refused": f"{good.sum():,} of {size} are good; {FEWEST_OF_A_KIND} good ones and others are needed"}
     model = fit_logistic(features, good)
     held_out = cross_validate(features, good)
     quality = measure_reliability(held_out.tolist(), features[:, 0].tolist(), values.tolist(), GOOD_CHRF)

@@ -242,7 +242,7 @@ def test_the_manifest_has_the_subwords_that_were_taken_over(pairs_file: Path, tm
 
 
 def test_several_processes_write_what_one_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("reading", "encoding"):
+    for module in ("reading", "build"):
         monkeypatch.setattr(f"nmt_cli.corpus.steps.{module}.CHUNK", 50)
     pages = [(*pair, f"page {number // 20}") for number, pair in enumerate(toy_pairs(900))]
     corpus = write_tsv(tmp_path / "en-de.tsv", [("English", "German", "page"), *pages])
