@@ -209,13 +209,11 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
     dropped = {check: count for check, count in counts.dropped.items() if count and check not in EXPECTED}
     reported = (finding for finding in manifest.findings if finding.action == "reported")
     written = {finding.check: finding.count for finding in reported if finding.check in WRITTEN}
-    for what, found in (("rejected pair", dropped), ("pair to mend by hand", written)):
-        if sum(found.values()) > MANY_REJECTED * counts.read:
-            pairs = format_count(sum(found.values()), what, what.replace("pair", "pairs", 1))
-            yield make_suggestion(
-                f"the {pairs} ({max(found, key=lambda check: found[check])})",
-                commands.prepare.extend(("--report", "report.html"), FORCE),
-            )
+    report = commands.prepare.extend(("--report", "report.html"), FORCE)
+    for what, faulty in (("rejected pair", dropped), ("pair to mend by hand", written)):
+        if sum(faulty.values()) > MANY_REJECTED * counts.read:
+            pairs = format_count(sum(faulty.values()), what, what.replace("pair", "pairs", 1))
+            yield make_suggestion(f"the {pairs} ({max(faulty, key=lambda check: faulty[check])})", report)
     side = "source" if trained.is_reversed else "target"
     has_written = side in manifest.monolingual
     if manifest.source.is_text and train < FEW_FOR_TEXT and not has_written:

@@ -77,10 +77,10 @@ def name_by_text(pairs: Pairs, sides: list[str], notes: list[str]) -> list[str]:
     }
     read = [by_text.get(cast(Side, side)) or side for side in sides]
     if read != sides and not is_same_language(*read):
-        named = " -> ".join(code for code, side in zip(read, sides, strict=True) if side in UNKNOWN)
+        codes = " -> ".join(code for code, side in zip(read, sides, strict=True) if side in UNKNOWN)
         which = "languages are" if len(unnamed) > 1 else f"{unnamed[0]} language is"
         options = ", ".join(f"--{side}-language" for side in unnamed)
-        notes.append(f"the {which} {named} by the text; to name others: {options}")
+        notes.append(f"the {which} {codes} by the text; to name others: {options}")
         return read
     if len(unnamed) == len(sides):
         notes.append("the languages are unknown; to name them: --source-language, --target-language")

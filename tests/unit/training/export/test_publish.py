@@ -116,7 +116,7 @@ def test_nothing_is_learned_where_nearly_all_or_none_are_good() -> None:
     features, _ = draw(500)
     for value, count in ((GOOD_CHRF + 1, 500), (GOOD_CHRF - 1, 0)):
         refused = describe_fit(features, np.full(500, value))["refused"]
-        assert refused == f"{count} of 500 development sentences are good; 30 good ones and others are needed"
+        assert refused == f"good are {count} of 500 development sentences; at least 30 must be, and as many must not"
 
 
 def test_at_most_three_in_a_hundred_of_the_good_are_below_the_threshold() -> None:
