@@ -136,14 +136,10 @@ class FileSummaries:
         return self.files[-1].name if self.are_apart else ""
 
     @property
-    def line(self) -> str:
-        """The line of the next translation in its file; empty if it is not known."""
-        return "" if self.lines is None else f"line {self.lines + 1:,}"
-
-    @property
     def where(self) -> str:
         """The place of the next translation in a report: the file among several; and the verse, chapter or line."""
-        return " ".join(filter(None, [self.file, self.location.name or self.location.chapter or self.line]))
+        line = "" if self.lines is None else f"line {self.lines + 1:,}"
+        return " ".join(filter(None, [self.file, self.location.name or self.location.chapter or line]))
 
     def find_position(self, thing: str) -> tuple[str, str]:
         """Returns the kind and the name of the place of the last translation in its file, by default its number."""

@@ -176,7 +176,8 @@ class TranslationReport:
         if not self.is_other_language:
             remarks += self.describe_counts()
         elif not self.files.list_foreign():  # which are an error
-            remarks.append(Remark(self.describe_languages()))
+            error = self.describe_languages()
+            remarks.append(Remark("; ".join(filter(None, (error.message, error.hint)))))
         ending = [Remark(f"  {text}", is_warning=False, is_dim=True) for text in self.describe_report()]
         return [*shorten_remarks(remarks, LINES_MOST - len(ending)), *ending]
 
@@ -252,33 +253,20 @@ class TranslationReport:
         """Whether most texts are surely in another language than the source."""
         return 2 * sum(map(self.failures.__getitem__, OF_LANGUAGES)) > self.texts
 
-    def describe_languages(self) -> str:
-        """Returns the line about texts most of which are in another language; names the model of the other way."""
+    def describe_languages(self, files: str = "") -> DataError:
+        """Returns the error about texts most of which are in another language; its hint is the model of the other way.
+
+        `files` are their names, if there are enough texts to be sure.
+        """
         from nmt_cli.languages.codes import find_language  # which, as the models, `nmt --help` does not need
         from nmt_cli.runtime.model_directory import find_models
 
+        source, target = (find_language(code).name for code in self.languages)
+        texts = f"most {self.source_cuts.thing}s{files and f' of {files}'} are"
         if self.failures["other language"] >= self.failures["language"]:
-            name = find_language(self.languages[0]).name
-            return (
-                f"most {self.source_cuts.thing}s are in another language than {name}, from which this model translates"
-            )
-        text = f"most {self.source_cuts.thing}s are already in {find_language(self.languages[1]).name}"
+            return DataError(f"{texts} in another language than {source}, from which this model translates")
         reverse = next(iter(find_models((self.languages[1], self.languages[0]))), None)
-        return text + (f"; the other way: --model {reverse}" if reverse else "")
-
-    def require_languages(self) -> None:
-        """Raises DataError for files in another language than the model's source."""
-        from nmt_cli.languages.codes import find_language  # which, as the models, `nmt --help` does not need
-        from nmt_cli.runtime.model_directory import find_models
-
-        if foreign := self.files.list_foreign():
-            shown = ", ".join(foreign[:LINES_SHOWN]) + (" ..." if len(foreign) > LINES_SHOWN else "")
-            is_target = self.failures["language"] > self.failures["other language"]
-            models = list(find_models((self.languages[1], self.languages[0]))) if is_target else []
-            raise DataError(
-                f"not in {find_language(self.languages[0]).name}, from which this model translates: {shown}",
-                hint=f"the other way: --model {models[0]}" if models else "use a model of their language",
-            )
+        return DataError(f"{texts} already in {target}", hint=f"the other way: --model {reverse}" if reverse else "")
 
     def describe_failures(self, check: CheckRow) -> str:
         """Returns the line about texts that failed a check: their number, the faults, and the first texts."""
@@ -313,12 +301,13 @@ class TranslationReport:
             self.qa.write(Path(self.path))
 
     def require_faultless(self, *, strict: bool) -> None:
-        """Raises DataError for a file that is not translated, FailedLineError if nmt failed on a text.
+        """Raises DataError for a file not translated or in another language, FailedLineError if nmt failed on a text.
 
         Raises CheckError if a text failed a check and `strict` is set.
         """
         self.files.require_complete()
-        self.require_languages()
+        if foreign := self.files.list_foreign():
+            raise self.describe_languages(", ".join(foreign[:LINES_SHOWN]) + (" ..." if foreign[LINES_SHOWN:] else ""))
         if self.failures["failed"]:
             texts = format_count(self.texts, self.source_cuts.thing)
             raise FailedLineError(

@@ -403,12 +403,14 @@ class TranslationMemory:
         return self.near_texts.find_alike(make_memory_key(text), most, seen)
 
     @cached_property
-    def templates(self) -> NumberTemplates:
-        return self.build_index(NumberTemplates())
+    def templates(self) -> KeyedSources:
+        return self.build_index(KeyedSources(make_template))
 
     @cached_property
-    def bare_sources(self) -> BareSources:
-        return self.build_index(BareSources())
+    def bare_sources(self) -> KeyedSources:
+        return self.build_index(
+            KeyedSources(lambda source: make_bare_key(source) if SIGNS_OF_MARKS.search(source) else None)
+        )
 
     @cached_property
     def near_texts(self) -> NearTexts:
@@ -422,27 +424,16 @@ class TranslationMemory:
         return index
 
 
-class BareSources:
-    """The last source of each text that is left without the marks that it spells."""
+class KeyedSources:
+    """The last source of each key that `make_key` makes of one, if any."""
 
-    def __init__(self) -> None:
+    def __init__(self, make_key: Callable[[str], str | None]) -> None:
+        self.make_key = make_key
         self.sources: dict[str, str] = {}
 
     def add(self, source: str) -> None:
-        if SIGNS_OF_MARKS.search(source):
-            self.sources[make_bare_key(source)] = source
-
-
-class NumberTemplates:
-    """The last source of each template with numbers."""
-
-    def __init__(self) -> None:
-        self.sources: dict[str, str] = {}
-
-    def add(self, source: str) -> None:
-        template = make_template(source)
-        if template is not None:
-            self.sources[template] = source
+        if (key := self.make_key(source)) is not None:
+            self.sources[key] = source
 
 
 def make_memory_key(text: str) -> str:
