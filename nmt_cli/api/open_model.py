@@ -210,6 +210,8 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
         rows = [row for row in reader if not row.is_unfinished]
         pairs = [TaggedPair(row.source, row.target, merge_tags(file.tags, row.tags)) for row in rows]
     except DataError as error:
+        if "--source-file" in (error.hint or ""):  # of `nmt prepare`
+            error.hint = "write a source, a tab and its translation on each line"
         if "--source-language" not in (error.hint or ""):
             raise
         raise MemoryLanguageError(error.message, hint=describe_languages(languages)) from error

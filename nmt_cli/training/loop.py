@@ -81,15 +81,6 @@ class Meter:
             return self.first_tokens / (self.last_done - self.started)
         return (self.timed_tokens - self.first_tokens) / (self.last_done - self.first_done)
 
-    @property
-    def seconds_per_step(self) -> float:
-        """Mean seconds per step; 0 as above."""
-        if not self.timed_steps:
-            return 0.0
-        if self.timed_steps == 1:
-            return self.last_done - self.started
-        return (self.last_done - self.first_done) / (self.timed_steps - 1)
-
     def to_mapping(self) -> dict[str, Any]:
         """Returns the values with which another process continues the epoch."""
         return {"nats": self.nats, "tokens": self.tokens, "steps": self.steps, "earlier_seconds": self.seconds}
@@ -188,6 +179,7 @@ class TrainingRun:
     stopped: bool = False
     began_at: int = 0  # updates that were made before this process
     saved_at: float = 0.0
+    warm_since: float = 0.0  # when WARM_UP updates of this process were made: later ones tell how long the rest takes
     last_validated: KeptEpoch | None = None  # its weights are those of the validator's network
 
     def fit(self) -> None:
@@ -292,8 +284,11 @@ class TrainingRun:
         epochs, steps = self.epochs, self.updates_of_epoch
         # Later epochs may have a few more updates.
         steps_left = max(0, steps - meter.steps) + max(0, epochs - epoch) * self.batches.updates
-        seconds_left = meter.seconds_per_step * steps_left if self.deadline is None else self.deadline.seconds_left
-        is_known = self.deadline is not None or not steps_left or self.updates - self.began_at > WARM_UP
+        timed = self.updates - self.began_at - WARM_UP
+        self.warm_since = time.monotonic() if timed == 0 else self.warm_since
+        seconds_left = (time.monotonic() - self.warm_since) / max(1, timed) * steps_left
+        seconds_left = seconds_left if self.deadline is None else self.deadline.seconds_left
+        is_known = self.deadline is not None or not steps_left or timed > 0
         return StepStatus(
             epoch=epoch,
             epochs=epochs,

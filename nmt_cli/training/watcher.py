@@ -91,7 +91,9 @@ class StepStatus:
     updates: int  # since the start of the run
     loss: float  # nats per target token, mean of the epoch so far
     tokens_per_second: float  # target tokens, of the epoch so far
-    seconds_left: float | None  # until the last update, without validations; None in the first updates of a process
+    seconds_left: (
+        float | None
+    )  # until the last update, with validations on the way; None in the first updates of a process
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,8 @@ def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) 
     elif other in KNOWN:
         hint = f"{KNOWN[other].taker} takes {'it' if other == unknown else repr(other)}"
     else:
-        hint = f"Translator.translations returns {other!r}" if other else f"help({title}) lists its options"
+        owner = "" if hasattr(nmt_cli.Translation, other or "") else ".hypotheses[0]"
+        hint = f"Translator.translations(...)[0]{owner}.{other} is it" if other else f"help({title}) lists its options"
     raise OptionError(f"{title}: there is no option {unknown!r}", hint=hint)
 
 

@@ -136,6 +136,7 @@ TO = {
     "--to": "type --to LANGUAGE, if the model has several",
     "": FROM[""],
 }
+LANGUAGES = {"--source-language": f"{FROM['--source-language']} and {TO['--target-language'].removeprefix('type ')}"}
 GPU = {"": "a GPU is used where there is one: docs/train.md"}
 OTHER_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "-m": {"--model": "type --model DIR"},
@@ -143,6 +144,7 @@ OTHER_OPTIONS: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("--from", "--source", "--src", "--source-lang", "--src-lang"), FROM),
     **dict.fromkeys(("--target", "--tgt", "--trg", "--target-lang", "--tgt-lang"), TO),
     **dict.fromkeys(("--gpu", "--cuda", "--device"), GPU),
+    **dict.fromkeys(("--lang", "--langs", "--languages"), LANGUAGES),
     "--page": {"--export": "type --export page -o FOLDER, with the files that docs/page.md lists"},
 }
 CLOSE = 0.7  # similarity of a mistyped name to the one that was probably meant

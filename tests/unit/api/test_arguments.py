@@ -192,7 +192,11 @@ def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
         (lambda: nmt.train(attention="bahdanu"), "attention cannot be 'bahdanu'", "did you mean 'bahdanau'?"),
         (lambda: nmt.train(time=30), "time cannot be 30", "such as 90s, 30m"),
         (lambda: nmt.translate("a", nbest=3), "there is no option 'nbest'", "Translator.translations takes 'n_best'"),
-        (lambda: nmt.translate("a", alignments=True), "'alignments'", "Translator.translations returns 'alignment'"),
+        (
+            lambda: nmt.translate("a", alignments=True),
+            "'alignments'",
+            "translations(...)[0].hypotheses[0].alignment is it",
+        ),
         (lambda: nmt.translate("a", detailed=True), "'detailed'", "help(nmt.translate)"),
         (lambda: nmt.load(modle="eng-deu"), "nmt.load: there is no option 'modle'", "'model'"),
         (lambda: nmt.load("eng-deu", beam=1), "nmt.load: there is no option 'beam'", "'beam_size'"),
