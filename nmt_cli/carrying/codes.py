@@ -229,6 +229,7 @@ class CodeFinder:
     def __init__(self, source: TextProfile, language: str = "") -> None:
         rules = find_rules(language)
         self.source = source
+        self.letters = rules.one_letter_words
         self.grammar = "|".join(filter(None, (rules.determiners, rules.subjects, rules.noun_signs)))
 
     def find_lone_code(self, text: str) -> Span | None:
@@ -242,7 +243,8 @@ class CodeFinder:
         word = strip_marks(text.strip())
         usual = self.source.find_usual_case(word)
         is_code = word.isalpha() and len(word) <= LONGEST_CODE and (usual is None or usual == word)
-        if not is_code or (len(word) == 1 and self.source.count_word(word) >= FREQUENT_WORD_COUNT):
+        may_be_word = not self.letters.isdisjoint((word, word.lower()))
+        if not is_code or (may_be_word and self.source.count_word(word) >= FREQUENT_WORD_COUNT):
             return None
         return make_code(text, text.index(word), text.index(word) + len(word))
 

@@ -44,7 +44,7 @@ BLOCK_TAGS = frozenset(
 HTML_TAGS = INLINE_TAGS | EMPTY_TAGS | BLOCK_TAGS
 BREAKS = frozenset(("br", "hr", "wbr", "img"))
 SENTENCE_BEGINS = rf"(?:^|[{END_MARKS}][{re.escape(ANY_CLOSING)}]*)\s*$"
-TAG_PATTERN = r"(?s)[<\[{](/?)([A-Za-z][\w:.-]*|\d{1,3}|#(?=[\dA-Fa-f]))[^>]*?(/?)[>\]}]$"
+TAG_PATTERN = r"(?s)(?:[<\[{]|&lt;)(/?)([A-Za-z][\w:.-]*|\d{1,3}|#(?=[\dA-Fa-f]))[^>]*?(/?)(?:[>\]}]|&gt;)$"
 TAG_ATTRIBUTES = (
     rf"(?:\s(?:[^<>\"'{NOT_IN_SPANS}]|\"[^\"{NOT_IN_SPANS}]{{0,2000}}\"|'[^'{NOT_IN_SPANS}]{{0,2000}}')*+)?"
 )
@@ -84,6 +84,7 @@ TAGS = Kind(
         # Markup: a comment, a declaration, an instruction, or a tag, which may have a `>` within quotes.
         rf"<!--[^{NOT_IN_SPANS}]{{0,2000}}?-->|<[!?][A-Za-z\[][^<>{NOT_IN_SPANS}]{{0,2000}}>",
         rf"</?(?:[A-Za-z][\w:.-]*+|\d{{1,3}}+)(?:{VALUE})?{TAG_ATTRIBUTES}/?>|<#[\dA-Fa-f]{{3,8}}>",
+        rf"&lt;/?[A-Za-z][\w:.-]{{0,30}}(?:\s[^<>{NOT_IN_SPANS}]{{0,200}}?)?/?&gt;",  # escaped
         # Forums and games: [b]here[/b], {color=#f00}here{/color}
         make_closed_tag(r"\[", r"\]", "square"),
         make_closed_tag(r"\{", r"\}", "brace"),
@@ -96,7 +97,7 @@ TAGS = Kind(
         rf"(?<![\w\"])\"(?=[^\s\"][^\"{NOT_IN_SPANS}]{{0,300}}\":{WEB})|(?<=[^\s\"])\":{WEB}[^\s\"<>]*[\w/#=&-]",
     ),
     signs="<",
-    cues=rf"[\[{{]/[A-Za-z]|\]\(|\":{WEB}",
+    cues=rf"[\[{{]/[A-Za-z]|\]\(|\":{WEB}|&lt;",
     finish=lambda tag: tag._replace(pair=parse_tag(tag.text)),
 )
 
@@ -179,6 +180,9 @@ ELEMENTS = Kind(
         rf"{ELEMENT}(?: ?[+/-]? ?{ELEMENT}){{0,9}}",
         rf"\[(?P<verbatim>code|img)\][^\[\]{NOT_IN_SPANS}]{{1,300}}\[/(?P=verbatim)\]",
         rf"(?<![\w`])`[^`{NOT_IN_SPANS}]{{1,100}}`(?![\w`])",
+        # Formulas and units: H<sub>2</sub>O, m<sup>2</sup>
+        r"(?<![^\W_])(?=[A-Za-z]{1,6}<sub>\d)(?:[A-Z][a-z]?(?:<sub>\d{1,3}</sub>)?){1,10}(?![^\W_])",
+        r"(?<![^\W_])(?:[a-zµ]{1,2}|\d{1,6})<sup>[-+−]?\d{1,3}</sup>(?![^\W_])",
         # Mathematics: one letter, or a sign that no price has.
         r"(?<![\w$\\])\$(?=[A-Za-z]\$|[^$\s]{0,80}[\\^_=<>]|[^$]{0,80} [=<>+] )"
         rf"[^\s$](?:[^${NOT_IN_SPANS}]{{0,80}}[^\s$])?\$(?!\w)",
@@ -191,7 +195,7 @@ ELEMENTS = Kind(
 # Commands of LaTeX: the text in their last braces is translated, but that of these commands.
 WITHOUT_TEXT = (
     r"(?:\w*cite\w*|(?:eq|page|name|auto|[cCv])?ref|label|index|gls\w*|begin|end|url|path|input|include\w*|usepackage|documentclass|bibliography\w*"
-    r"|[hv]space|set\w+|(?:re)?newcommand|operatorname)(?![A-Za-z])"
+    r"|[hv]space|set\w+|(?:re)?newcommand|operatorname|SI|si|qty|num|unit|ang)(?![A-Za-z])"
 )
 COMMAND_ARGUMENT = rf"\{{[^{{}}{NOT_IN_SPANS}]{{0,200}}\}}"
 COMMAND_OPTIONS = rf"\[[^\[\]{NOT_IN_SPANS}]{{0,80}}\]"
@@ -445,9 +449,8 @@ INTERVALS = rf"(?:{INTERVAL}[^{{}}]*+(?:\{{[^{{}}]*+\}}[^{{}}]*+)*+\}};?\s*)+"
 CHOICES = Kind(SpanKind.CHOICE, patterns=(CHOICE, INTERVALS), signs="{")
 CHOICE_GAP = r"(?:\s|\\[nrt])*"  # a line break may be escaped
 SELECTOR = re.compile(rf"{CHOICE_GAP}(?:offset:\d+\s+)?(?:=\d+|[\w<>-]+){CHOICE_GAP}\{{")
-LIMIT = re.compile(
-    rf"{CHOICE_GAP}-?(?:\d+(?:\.\d+)?|∞){CHOICE_GAP}\\?[#<≤]"
-)  # a file of properties may escape the sign
+# A file of properties may escape the sign.
+LIMIT = re.compile(rf"{CHOICE_GAP}-?(?:\d+(?:\.\d+)?|∞){CHOICE_GAP}\\?[#<≤]")
 
 
 class ChoicePart(NamedTuple):

@@ -166,3 +166,8 @@ def test_a_surname_behind_a_given_name_is_not_translated(text: str, persons: lis
 def test_a_noun_behind_a_given_name_is_none_in_a_clause(text: str, persons: list[str]) -> None:
     spans, naming = find_persons(text, *read_profiles(FROM_GERMAN)), find_rules("deu").naming
     assert [span.text for span in spans if is_sure_person(text, span.start, naming)] == persons
+
+
+def test_a_frequent_letter_alone_is_a_code_unless_it_is_a_word() -> None:
+    finder = make_finder([("I need vitamin C.", "Ich brauche das.")], ("eng", "deu"), copies=100)
+    assert (list_names("C", finder), list_names("I", finder)) == (["C"], [])

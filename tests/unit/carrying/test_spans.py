@@ -57,6 +57,12 @@ def test_the_placeholders_of_every_catalogue_syntax_are_spans(syntax: str, place
     assert not any(span.is_extracted for span in find_spans(text))
 
 
+@pytest.mark.parametrize("formula", ["H<sub>2</sub>O", "CO<sub>2</sub>", "m<sup>2</sup>", "10<sup>-3</sup>"])
+def test_formulas_and_units_with_raised_or_lowered_numbers_are_masked_as_a_whole(formula: str) -> None:
+    assert span_texts(f"It is {formula}.") == [formula]
+    assert span_texts("the 10<sup>th</sup> and Tom<sup>1</sup>") == ["<sup>", "</sup>", "<sup>", "</sup>"]
+
+
 @pytest.mark.parametrize("tag", ["kbd", "code", "samp", "var", "pre"])
 def test_what_is_typed_or_printed_is_one_span_with_its_tags(tag: str) -> None:
     assert span_texts(f"Run <{tag}>make it</{tag}> now.") == [f"<{tag}>make it</{tag}>"]
