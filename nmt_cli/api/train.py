@@ -37,7 +37,6 @@ from nmt_cli.workers.choice import RayOptions
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import TrainKeywords
-    from nmt_cli.corpus.dataset import PreparedCorpus
     from nmt_cli.runtime.model_directory import KnownStart
     from nmt_cli.training.request import TrainRequest
     from nmt_cli.training.run import TrainReport
@@ -250,7 +249,7 @@ def run_training(request: TrainRequest, loading: Loading = nullcontext) -> Train
     from nmt_cli.training.defaults import fit_to_corpus
 
     starts = list_open_starts(request)
-    if start := choose_start(starts, request.corpus):
+    if start := choose_start(starts):
         request = replace(request, training=replace(request.training, init_from=start.name))
     plan = make_plan(request.corpus, request.training)
     if not request.role.is_chief:
@@ -261,14 +260,13 @@ def run_training(request: TrainRequest, loading: Loading = nullcontext) -> Train
     resumed = request.resume and request.runs == 1  # of several runs, the best so far is no training to resume
     with lock_model(request.directory, replace=request.force or continued, resume=resumed):
         # Helper models, which come first if there are any, describe the settings chosen for themselves.
-        why = explain_start(start, starts, request.corpus)
-        report_request(request, None if plan.tasks else fit_to_corpus(request).choice, why)
+        report_request(request, None if plan.tasks else fit_to_corpus(request).choice, explain_start(start, starts))
         with loading(), silent_tensorflow():
             run = load_training(request, with_synthetic=bool(plan.tasks))
         report = run(replace(request, watcher=combine_watchers(request.watcher, None, request.tensorboard)))
     trained = TrainingSummary(
         request.reverse,
-        request.training.init_from is not None or not suits_known(request.corpus),
+        request.training.init_from is not None or any(start.difference for start in starts),
         plan.mode,
         request.training.time is not None,
         request.runs,
@@ -280,7 +278,6 @@ def run_training(request: TrainRequest, loading: Loading = nullcontext) -> Train
 # parent's, it brought 3.6 BLEU at 1,999 pairs of English-Vietnamese and 4.6 at 6,379; to a lower-cased corpus, 1.5 at
 # 2,500 pairs from a parent in lower case, and it cost 1.0 from the bundled one (benchmarks/log/small-corpora.md).
 BREAK_EVEN_PAIRS = 20_000
-UNLIKE = 0.5  # difference of the shares of texts that begin with a capital, from which two corpora look unlike
 
 
 def list_open_starts(request: TrainRequest) -> list[KnownStart]:
@@ -299,45 +296,22 @@ def list_open_starts(request: TrainRequest) -> list[KnownStart]:
     few = len(corpus.load_encoded("train").source) < BREAK_EVEN_PAIRS
     if not (few and corpus.manifest.source.is_text) or make_plan(corpus, config).tasks:
         return []
-    return list_starts(corpus.languages)
+    return list_starts(corpus.languages, corpus.profile)
 
 
-def choose_start(starts: Sequence[KnownStart], corpus: PreparedCorpus) -> KnownStart | None:
+def choose_start(starts: Sequence[KnownStart]) -> KnownStart | None:
     """Returns the model to start from by default: one of both languages may have learned from the test set."""
-    return next((start for start in starts if len(start.sides) == 1 and looks_like(start, corpus)), None)
+    return next((start for start in starts if len(start.sides) == 1 and not start.difference), None)
 
 
-def looks_like(start: KnownStart, corpus: PreparedCorpus) -> bool:
-    """Whether the texts of a model and of a corpus begin alike: with capitals, or without."""
-    return all(abs(theirs - ours) < UNLIKE for theirs, ours in compare_capitals(start, corpus))
-
-
-def suits_known(corpus: PreparedCorpus) -> bool:
-    """Whether the best installed model, if there is one, looks like a corpus of text."""
-    from nmt_cli.runtime.model_directory import list_starts
-
-    return corpus.has_pictures or all(looks_like(start, corpus) for start in list_starts(corpus.languages)[:1])
-
-
-def compare_capitals(start: KnownStart, corpus: PreparedCorpus) -> list[tuple[float, float]]:
-    """Returns the shares of texts that begin with a capital, of a model and of a corpus, by the sides they share."""
-    from nmt_cli.text.profile import CorpusProfile
-
-    ours = CorpusProfile.parse(corpus.profile.encode()).list_capitals(start.sides)
-    return list(zip(start.capitals, ours, strict=True))
-
-
-def explain_start(start: KnownStart | None, starts: Sequence[KnownStart], corpus: PreparedCorpus) -> str | None:
+def explain_start(start: KnownStart | None, starts: Sequence[KnownStart]) -> str | None:
     """Returns the line that says which of the models a training starts from, or why it does not; None without any."""
     if start is not None:
         return f"few pairs: starts from {start.name}, which has {start.reason}; --init-from none prevents this"
     if not starts:
         return None
-    first, why = starts[0], "which may know the test sentences"
-    if len(first.sides) == 1:
-        ((theirs, ours),) = compare_capitals(first, corpus)
-        why = f"{theirs:.0%} of whose texts begin with a capital, but {ours:.0%} of yours"
-    return f"does not start from {first.name}, {why}; --init-from {first.name} does"
+    name, why = starts[0].name, starts[0].difference or "which may know the test sentences"
+    return f"does not start from {name}, {why}; --init-from {name} does"
 
 
 def report_request(request: TrainRequest, choice: str | None = None, why: str | None = None) -> None:

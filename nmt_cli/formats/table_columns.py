@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nmt_cli.errors import DataError
@@ -121,11 +121,7 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
         columns, note = find_columns(options, first if is_header else None, where), ""
     elif pair is not None and options.source_column is None and options.target_column is None:
         columns, note = pair, ""
-    elif (
-        width > 2
-        and sum(map(is_language_code, languages)) >= 2
-        and not any(column in others.values() or name_content(body, column, width) for column in (0, 1))
-    ):
+    elif width > 2 and sum(map(is_language_code, languages)) >= 2 and are_texts(body, width, others.values()):
         columns, note = find_columns(options, None, where), ""
     else:
         columns, note = choose_columns(body, width, options, where, first if is_header else None, others)
@@ -183,6 +179,11 @@ def holds_languages(cells: Sequence[str], *, is_named: bool) -> bool:
     rare = [cell for cell in distinct if means_language(cell)]
     is_one = len(distinct) == 1 and all(map(is_common_code, distinct))  # as of a source
     return len(cells) >= MANY and is_clear and not is_one and 2 * len(rare) > len(distinct)
+
+
+def are_texts(body: Records, width: int, others: Collection[int]) -> bool:
+    """Whether the first two columns hold text, and are none of the `others`."""
+    return not any(column in others or name_content(body, column, width) for column in (0, 1))
 
 
 def find_language_columns(filled: Records, width: int, languages: Sequence[str]) -> tuple[int, int] | None:

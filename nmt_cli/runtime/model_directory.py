@@ -385,15 +385,20 @@ class KnownStart(NamedTuple):
 
     name: str  # as --init-from takes it
     sides: tuple[str, ...]  # of "source" and "target"
-    capitals: tuple[float, ...]  # the shares of its texts that begin with a capital, by these sides
+    difference: str = ""  # why its texts look unlike those of the corpus
 
     @property
     def reason(self) -> str:
         return f"the same {' and '.join(self.sides)} language{'s' if len(self.sides) > 1 else ''}"
 
 
-def list_starts(languages: tuple[str, str]) -> list[KnownStart]:
+UNLIKE = 0.5  # difference of the shares of texts that begin with a capital, from which two corpora look unlike
+
+
+def list_starts(languages: tuple[str, str], profile: str | None = None) -> list[KnownStart]:
     """Returns the installed models that share a language with a corpus on its side, the best start first.
+
+    `profile` is that of the corpus, with which those of the models are compared.
 
     Those that share both come first, then those that share the source: that is what was measured
     (benchmarks/log/small-corpora.md). A damaged model is left out.
@@ -413,8 +418,16 @@ def list_starts(languages: tuple[str, str]) -> list[KnownStart]:
             )
             # A directory of the same name would be taken for it.
             path = str(directory) if Path(name).exists() else name
-            starts += [KnownStart(path, sides, model.load_profile().list_capitals(sides))] if sides else []
+            difference = compare_capitals(model.load_profile(), profile, sides) if profile and sides else ""
+            starts += [KnownStart(path, sides, difference)] if sides else []
     return sorted(starts, key=lambda start: (-len(start.sides), start.sides, start.name))
+
+
+def compare_capitals(model: CorpusProfile, profile: str, sides: tuple[str, ...]) -> str:
+    """Returns how differently the texts of a model and of a corpus begin, on the sides they share; empty if alike."""
+    shares = (known.list_capitals(sides) for known in (model, CorpusProfile.parse(profile.encode())))
+    unlike = [(theirs, ours) for theirs, ours in zip(*shares, strict=True) if abs(theirs - ours) >= UNLIKE]
+    return f"{unlike[0][0]:.0%} of whose texts begin with a capital, but {unlike[0][1]:.0%} of yours" if unlike else ""
 
 
 # The entries of a model's card about its source side, for text or pictures.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.api.train import choose_start, explain_start, list_open_starts, suits_known
+from nmt_cli.api.train import choose_start, explain_start, list_open_starts
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import KnownStart, list_starts
@@ -29,7 +29,7 @@ def make_request(corpus: PreparedCorpus, explicit: tuple[str, ...] | None = (), 
 
 
 def choose(request: TrainRequest) -> KnownStart | None:
-    return choose_start(list_open_starts(request), request.corpus)
+    return choose_start(list_open_starts(request))
 
 
 def test_few_pairs_start_from_a_model_of_the_same_source(vietnamese: PreparedCorpus) -> None:
@@ -61,11 +61,10 @@ def test_pairs_that_look_unlike_the_texts_of_a_model_do_not_start_from_it(tmp_pa
     request = make_request(prepare_pairs(tmp_path, pairs, source_language="eng", target_language="vie"))
     starts = list_open_starts(request)
     assert choose(request) is None
-    assert explain_start(None, starts, request.corpus) == (
+    assert explain_start(None, starts) == (
         "does not start from eng-deu, 98% of whose texts begin with a capital, but 0% of yours; "
         "--init-from eng-deu does"
     )
-    assert not suits_known(request.corpus)
 
 
 @pytest.mark.parametrize("languages", [("eng", "deu"), ("spa", "shp"), (None, None)])
