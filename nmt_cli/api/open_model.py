@@ -248,12 +248,7 @@ ExportFormat = Literal["ctranslate2", "page"]
 
 @check_call()
 def export_model(
-    model: PathLike,
-    output: PathLike,
-    format: ExportFormat,
-    *,
-    assets: PathLike | None = None,
-    force: bool = False,
+    model: PathLike, output: PathLike, format: ExportFormat, *, assets: PathLike | None = None, force: bool = False
 ) -> Path:
     """Writes a model in the format of another program into the directory `output`, and returns this directory.
 

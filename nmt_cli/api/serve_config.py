@@ -36,8 +36,7 @@ class ServeOptions(Settings, panel="Server"):
         None, "With several --model, unload models that were not used for the longest time: 2G, 500M."
     )
     suggestions: str | None = setting(
-        None,
-        "File of corrections, as JSON Lines: the server appends new ones, and uses them from the next request on.",
+        None, "File of corrections, as JSON Lines: the server appends new ones, and uses them from the next request on."
     )
 
     def __post_init__(self) -> None:

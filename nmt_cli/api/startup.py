@@ -47,10 +47,7 @@ def require_tensorflow(purpose: str = "training") -> None:
     """Raises MissingExtraError, with the line that installs it, if TensorFlow is not installed."""
     for package in ("tensorflow", "tf2onnx"):
         if find_spec(package) is None:
-            raise MissingExtraError(
-                f"{purpose} needs {package}, which is not installed",
-                hint=explain_install("train"),
-            )
+            raise MissingExtraError(f"{purpose} needs {package}, which is not installed", hint=explain_install("train"))
 
 
 def find_cache() -> Path:

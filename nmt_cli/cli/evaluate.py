@@ -241,8 +241,7 @@ def evaluate(
         Path | None, declare_option("--sentences", "Write every sentence with its scores to a .tsv.", "Output")
     ] = None,
     explain: Annotated[
-        tuple[str, str] | None,
-        declare_option("--explain", EXPLAIN_HELP, "Output", metavar="CANDIDATE REFERENCE"),
+        tuple[str, str] | None, declare_option("--explain", EXPLAIN_HELP, "Output", metavar="CANDIDATE REFERENCE")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

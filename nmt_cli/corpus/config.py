@@ -41,10 +41,7 @@ class PrepareOptions(Settings):
         harmless=True,
     )
     reverse: bool = setting(
-        False,
-        "Swap the sides: the second column is the source. The splits stay the same.",
-        panel="Data",
-        harmless=True,
+        False, "Swap the sides: the second column is the source. The splits stay the same.", panel="Data", harmless=True
     )
     source_type: Literal["text", "features", "image"] = setting(
         "text",
@@ -99,10 +96,7 @@ class PrepareOptions(Settings):
         low=1,
     )
     keep: tuple[str, ...] = setting(
-        (),
-        "Keep the pairs that this check finds, unchanged; can be repeated.",
-        panel="Checks",
-        harmless=True,
+        (), "Keep the pairs that this check finds, unchanged; can be repeated.", panel="Checks", harmless=True
     )
     strict: bool = setting(
         False, "Fail if a check finds anything that --keep does not accept.", panel="Checks", harmless=True

@@ -278,10 +278,7 @@ def open_all_monolingual(config: PrepareOptions, inputs: CorpusInputs) -> dict[S
 
 
 def check_pairs(
-    pairs: Pairs,
-    config: PrepareOptions,
-    report_progress: PrepareProgress,
-    only_checks: frozenset[str] | None,
+    pairs: Pairs, config: PrepareOptions, report_progress: PrepareProgress, only_checks: frozenset[str] | None
 ) -> tuple[Finding, ...]:
     """Returns the findings of all checks, or of those with these names; near-duplicates of held-out pairs are last."""
     findings = run_checks(pairs, config, lambda done: report_progress("checking", done, len(CHECKS)), only_checks)

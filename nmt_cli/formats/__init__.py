@@ -59,7 +59,7 @@ FORMATS = (
     # Lines and tables.
     FileFormat("text", "plain text", (".txt",), {"translate": "document.TextDocument", "score": ""}, texts="pieces"),
     FileFormat(
-        *("wrapped", "text with wrapped lines", (), {"translate": "document.WrappedDocument"}),
+        *("wrapped", "text with wrapped lines", (), {"translate": "document.WrappedDocument"})
     ),  # a file of text that is recognised by its lines, and never a pipe
     FileFormat(
         *("tsv", "tab-separated text", (".tsv", ".tab")),
@@ -151,8 +151,7 @@ FORMATS = (
     ),
     # `.sub` and `.lrc` are also names of languages and of other files.
     FileFormat(
-        *("microdvd", "subtitles (MicroDVD)", (), {"translate": "cues.MicroDvdDocument"}),
-        shape=r"\s*\{\d+\}\{\d*\}",
+        *("microdvd", "subtitles (MicroDVD)", (), {"translate": "cues.MicroDvdDocument"}), shape=r"\s*\{\d+\}\{\d*\}"
     ),
     FileFormat(
         *("subviewer", "subtitles (SubViewer)", (".sbv",), {"translate": "cues.SubViewerDocument"}),
@@ -176,8 +175,7 @@ FORMATS = (
         r"(?:MIME-Version|Message-I[dD]|Received|Return-Path):",
     ),
     FileFormat(
-        *("docx", "a Word document", (".docx", ".docm"), {"translate": "office.openxml.DocxDocument"}),
-        is_binary=True,
+        *("docx", "a Word document", (".docx", ".docm"), {"translate": "office.openxml.DocxDocument"}), is_binary=True
     ),
     FileFormat(
         *("odt", "a LibreOffice text document", (".odt",), {"translate": "office.opendocument.OpenDocument"}),
@@ -192,8 +190,7 @@ FORMATS = (
         is_binary=True,
     ),
     FileFormat(
-        *("epub", "an e-book (EPUB)", (".epub",), {"translate": "office.opendocument.EpubDocument"}),
-        is_binary=True,
+        *("epub", "an e-book (EPUB)", (".epub",), {"translate": "office.opendocument.EpubDocument"}), is_binary=True
     ),
     FileFormat(
         *("fb2", "an e-book (FictionBook)", (".fb2",), {"translate": "office.opendocument.BookDocument"}),
@@ -222,8 +219,7 @@ FORMATS = (
         texts="strings",
     ),
     FileFormat(
-        *("ftl", "Project Fluent strings", (".ftl",), {"translate": "strings.entries.FluentDocument"}),
-        texts="strings",
+        *("ftl", "Project Fluent strings", (".ftl",), {"translate": "strings.entries.FluentDocument"}), texts="strings"
     ),
     FileFormat(
         *(
@@ -293,10 +289,7 @@ FORMATS = (
         shape=r"(?s)\s*(?://[^\n]*\n\s*|\$CATEGORY:[^\n]*\n\s*)*::[^\n]{1,200}?::.{0,4000}?(?<!\\)\{\s*(?:[=~#%]|T(?:RUE)?\b|F(?:ALSE)?\b|\})",
         advice="import it into Moodle, and export it from there as Moodle XML or HTML",
     ),
-    FileFormat(
-        *("hjson", "a file in Hjson", (".hjson",)),
-        advice="convert it: hjson -j {name} > {stem}.json",
-    ),
+    FileFormat(*("hjson", "a file in Hjson", (".hjson",)), advice="convert it: hjson -j {name} > {stem}.json"),
     FileFormat(
         *("xunity", "game texts of XUnity.AutoTranslator", ()),
         shape=r"(?:[ \t\r]*(?://[^\n]*)?\n)*+(?:[^\n=]*(?:\\=[^\n=]*)*=\r?\n|[^\n=]*(?:\\=[^\n=]*)*=\r?$){2}",

@@ -92,8 +92,7 @@ def require_lines(format: FileFormat, name: str) -> None:
     if format not in LINES:
         require_use(format, "pairs", name)
         raise DataError(
-            f"{name} is {format.title}, not one sentence per line",
-            hint=f"give it alone: nmt prepare {name}",
+            f"{name} is {format.title}, not one sentence per line", hint=f"give it alone: nmt prepare {name}"
         )
 
 

@@ -297,12 +297,7 @@ def are_above_sentences(cells: Sequence[str], body: Records, columns: Sequence[i
 
 
 def choose_columns(
-    body: Records,
-    width: int,
-    options: ReadOptions,
-    where: str,
-    header: Sequence[str] | None,
-    others: Mapping[str, int],
+    body: Records, width: int, options: ReadOptions, where: str, header: Sequence[str] | None, others: Mapping[str, int]
 ) -> tuple[tuple[int, int], str]:
     """Returns the two columns of text, and a note if they are not simply the first two. Raises DataError."""
     default = find_columns(options, None, where)

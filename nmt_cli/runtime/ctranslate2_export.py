@@ -143,10 +143,7 @@ def refuse_layers(card: ModelCard) -> None:
     refusals = {
         "has layers that are recurrent": (card.network["architecture"] != "transformer", train),
         "reads pictures": (card.has_pictures, "a model of text"),
-        "scores directions alone (--fixed-norm)": (
-            card.network["fixed_norm"],
-            f"{train} --no-fixed-norm",
-        ),
+        "scores directions alone (--fixed-norm)": (card.network["fixed_norm"], f"{train} --no-fixed-norm"),
         "has words or lower case as subwords, which SentencePiece alone does not make": (
             tokenizer["kind"] == "word" or tokenizer["lowercase"],
             "nmt prepare --tokenizer unigram",

@@ -180,13 +180,7 @@ class OnnxState(NamedTuple):
 
     @classmethod
     def from_entries(
-        cls,
-        sentences: Arrays,
-        rows: Arrays,
-        sentence_of_row: IntArray,
-        *,
-        shared: bool,
-        positions: int | None = None,
+        cls, sentences: Arrays, rows: Arrays, sentence_of_row: IntArray, *, shared: bool, positions: int | None = None
     ) -> OnnxState:
         feeds = make_sentence_feeds(sentences, sentence_of_row, shared=shared)
         return cls(sentences, rows, sentence_of_row, shared, feeds, positions)

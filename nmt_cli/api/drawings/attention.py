@@ -142,11 +142,7 @@ def draw_over_picture(matrix: LabelledAttention, path: Path) -> str:
     from nmt_cli.visuals.heatmap import draw_grid, find_picture
 
     return draw_grid(
-        matrix.attention,
-        matrix.target,
-        path,
-        title=matrix.target_text,
-        picture=find_picture(Path(matrix.source_text)),
+        matrix.attention, matrix.target, path, title=matrix.target_text, picture=find_picture(Path(matrix.source_text))
     )
 
 

@@ -233,12 +233,7 @@ TRAIN = (
     ),
 )
 NEEDS_RERANK = require({"rerank_weight"}, "rerank", "add --rerank MODEL")
-NEEDS_MEMORY = Refusal(
-    {"neighbours"},
-    lambda v: True,
-    "needs --tm",
-    "it is for nmt translate --tm FILE",
-)
+NEEDS_MEMORY = Refusal({"neighbours"}, lambda v: True, "needs --tm", "it is for nmt translate --tm FILE")
 SEARCHED = {
     "n_best",
     "prefix",

@@ -241,12 +241,7 @@ class DocumentOpener:
     """
 
     def __init__(
-        self,
-        template: DocumentSource,
-        write_line: Callable[[Translation], str],
-        *,
-        is_bare: bool,
-        console: Console,
+        self, template: DocumentSource, write_line: Callable[[Translation], str], *, is_bare: bool, console: Console
     ) -> None:
         self.template = template
         self.write_line = write_line

@@ -20,9 +20,7 @@ class LayoutOptions(Settings, panel="Output"):
     """The output beside the translation."""
 
     scores: bool = setting(
-        False,
-        "Write the score (log-probability over length penalty) and a tab before each translation.",
-        harmless=True,
+        False, "Write the score (log-probability over length penalty) and a tab before each translation.", harmless=True
     )
     alignments: bool = setting(
         False,

@@ -51,14 +51,7 @@ from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.training.checkpoints import (
-    Checkpoints,
-    KeptEpoch,
-    NamedArrays,
-    assign_weights,
-    read_arrays,
-    save_weights,
-)
+from nmt_cli.training.checkpoints import Checkpoints, KeptEpoch, NamedArrays, assign_weights, read_arrays, save_weights
 from nmt_cli.training.data.batches import read_vocabularies
 from nmt_cli.training.export.graph import Graph, look_up_embeddings
 from nmt_cli.training.export.quantise import RANGES, RangeRecorder, add_range_output, quantise_model
