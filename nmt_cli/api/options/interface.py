@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache, partial, wraps
 from numbers import Integral, Real
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import nmt_cli
 from nmt_cli.errors import NmtError, OptionError, convert_import_error, convert_os_error, find_nearest
@@ -48,18 +48,12 @@ class Annotation(str):
     __repr__ = str.__str__
 
 
-class Known(NamedTuple):
-    """An argument of the interface: its annotation, and a function that takes it."""
-
-    annotation: str
-    taker: str
+KNOWN: dict[str, tuple[str, str]] = {}  # annotations of arguments by name, each with a function that takes it
 
 
-KNOWN: dict[str, Known] = {}  # by name, of the functions whose modules are imported
-
-
-def list_known() -> Mapping[str, Known]:
-    """Returns the arguments of all functions of the interface, by name."""
+@cache
+def list_known() -> Mapping[str, tuple[str, str]]:
+    """Returns the arguments of all functions of the interface, by name: their modules fill KNOWN."""
     for name in nmt_cli.EXPORTS:
         getattr(nmt_cli, name)
     return KNOWN
@@ -85,7 +79,7 @@ def check_call(
         items = [item.replace(annotation=Annotation(item.annotation)) if item.name != SELF else item for item in items]
         signature = inspect.Signature(items, return_annotation=Annotation(declared.return_annotation))
         for item in items:
-            KNOWN.setdefault(item.name, Known(item.annotation, title))
+            KNOWN.setdefault(item.name, (item.annotation, title))
         types = cache(partial(resolve_types, function, more))
 
         @wraps(function)
@@ -119,7 +113,7 @@ def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) 
     if nearest := longer or find_nearest(unknown, known):
         hint = f"did you mean {nearest!r}?"
     elif other in KNOWN:
-        hint = f"{KNOWN[other].taker} takes {'it' if other == unknown else repr(other)}"
+        hint = f"{KNOWN[other][1]} takes {'it' if other == unknown else repr(other)}"
     else:
         owner = "" if hasattr(nmt_cli.Translation, other or "") else ".hypotheses[0]"
         hint = f"Translator.translations(...)[0]{owner}.{other} is it" if other else f"help({title}) lists its options"
@@ -185,23 +179,17 @@ def spell(typed: re.Match[str], is_hint: bool) -> str:
         return f"{positive}=False{rest}" if find_annotation(positive) == "bool" else typed[0]
     if annotation == "bool":
         return f"{name}{'=True' * is_hint}{rest}"
-    is_its = value is not None and is_value(value, annotation, typed.string[typed.end() :])
+    is_its = value is not None and is_value(value, typed.string[typed.end() :])
     return f"{name}={write_value(value)}" if is_its else f"{name}{rest}"
 
 
 def find_annotation(name: str) -> str:
     """Returns the annotation of an argument of the interface; empty for an unknown name."""
-    return list_known()[name].annotation if name in list_known() else ""
+    return list_known().get(name, ("", ""))[0]
 
 
-def is_value(word: str, annotation: str, after: str) -> bool:
+def is_value(word: str, after: str) -> bool:
     """Whether the word behind an option is its value, rather than the next word of the sentence."""
-    if NUMBER.fullmatch(word):
-        return True
-    if annotation.startswith(("int", "float")):
-        return False
-    if annotation.startswith("Literal"):
-        return f"'{word}'" in annotation.replace('"', "'")
     return not (word.isalpha() and word.islower()) or not after[:1].isspace() or after.startswith(" or --")
 
 
