@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher
 from functools import cache, cached_property
@@ -216,17 +216,26 @@ def put_codes(text: str, codes: Mapping[str, str]) -> str:
     return re.sub("|".join(map(re.escape, codes)), lambda match: codes[match[0]], text) if codes else text
 
 
-def fit_marks(source: str, target: str, text: str, codes: Mapping[str, str]) -> str | None:
-    """Returns the translation of `source` with the marks and codes of a text that only differs in these, or None."""
-    # 1. Each code that the text names is in the translation: by its name, as spelled, or without marks.
+def name_codes(side: str, text: str, codes: Mapping[str, str]) -> str | None:
+    """Returns a side of a pair with the names of the codes that a text names; None if it lacks one.
+
+    A code is there by its name, as spelled, or without marks.
+    """
     for name, spelled in codes.items():
         if name in text:
             forms = filter(None, (name, spelled, make_bare_key(spelled)))
-            matches = (re.search(rf"(?<!\w){re.escape(form)}(?!\w)", target, re.ASCII) for form in forms)
+            matches = (re.search(rf"(?<!\w){re.escape(form)}(?!\w)", side, re.ASCII) for form in forms)
             if (match := next(filter(None, matches), None)) is None:
                 return None
-            target = target[: match.start()] + name + target[match.end() :]
-    # 2. Its marks: either each stands for one of the text, in the order of the source, or the others are dropped.
+            side = side[: match.start()] + name + side[match.end() :]
+    return side
+
+
+def fit_marks(source: str, target: str, text: str) -> str | None:
+    """Returns the translation of `source` with the marks of a text that only differs in these, or None.
+
+    Either each mark stands for one of the text, in the order of the source, or others than those of the text go.
+    """
     text_marks, marks = list_marks(text), list_marks(source)
     are_alike = len(text_marks) == len(marks) and Counter(marks) == Counter(list_marks(target))
     left = list(zip(marks if are_alike else text_marks, text_marks, strict=True))
@@ -239,6 +248,29 @@ def fit_marks(source: str, target: str, text: str, codes: Mapping[str, str]) -> 
     if unescape(text) == text and unescape(source) != source:
         fitted = unescape(fitted)
     return None if left else fitted
+
+
+def list_marked_words(text: str) -> Iterator[tuple[str, range]]:
+    """Yields the words between each two marks of a kind, with this kind: a link, the name of a tag, or a sign."""
+    beginnings: dict[str, int] = {}
+    for match in compile_marks().finditer(text) if SIGNS_OF_MARKS.search(text) else ():
+        before = compile_marks().sub(lambda mark: drop_mark(mark[0]), text[: match.start()])
+        name = re.match(r"</?([\w:-]+)", match[0])
+        kind = name[1] if name else "link" if match[0].strip("!")[:1] in "[]" else match[0]
+        words = len(before.split())
+        if kind in beginnings:
+            yield kind, range(beginnings.pop(kind), words)
+        else:
+            beginnings[kind] = words - (before[-1:].strip() != "")
+
+
+def pair_enclosed(source: str, target: str) -> tuple[WordRanges, ...]:
+    """Returns the words between the same marks of both sides."""
+    of_kinds: dict[str, list[range]] = defaultdict(list)
+    for kind, words in list_marked_words(source):
+        of_kinds[kind].append(words)
+    pairs = ((of_kinds[kind].pop(0), words) for kind, words in list_marked_words(target) if of_kinds[kind])
+    return tuple((before, after) for before, after in pairs if before and after)
 
 
 # Remembers what the network made of entries of a translation memory, so that it reads each but once.
@@ -285,11 +317,15 @@ def count_tokens(parts: Sequence[StoredTokens]) -> int:
 NUMBER_SIGN = "\0"  # stands for a number; no text has it
 
 
+WordRanges = tuple[range, range]  # of a text and of its translation
+
+
 class RecalledTranslation(NamedTuple):
     """A translation from a memory; `origin` says whether its numbers had to be changed."""
 
     text: str
     origin: Origin
+    enclosed: tuple[WordRanges, ...] = ()  # words between marks that the memory spells, and a document sets aside
 
 
 class SourceIndex(Protocol):
@@ -370,10 +406,14 @@ class TranslationMemory:
         """
         key = make_memory_key(text)
         target = self.targets.get(key)
-        if target is None:
-            target = self.find_other_marks(text, codes or {})
         if target is not None:
-            return RecalledTranslation(fit_breaks(target, text), "memory")
+            marked = self.bare_sources.sources.get(key)  # the same pair with its codes
+            is_same = marked is not None and fit_marks(marked, self.targets[marked], text) == target
+            enclosed = pair_enclosed(marked, self.targets[marked]) if marked is not None and is_same else ()
+            return RecalledTranslation(fit_breaks(target, text), "memory", enclosed)
+        other = self.find_other_marks(text, codes or {})
+        if other is not None:
+            return other
         template = make_template(key) if key else None
         source = None if template is None else self.templates.sources.get(template)
         if source is None:
@@ -381,12 +421,17 @@ class TranslationMemory:
         adapted = replace_numbers(source, self.targets[source], key, self.target_language, convert)
         return None if adapted is None else RecalledTranslation(fit_breaks(adapted, text), "memory_numbers")
 
-    def find_other_marks(self, text: str, codes: Mapping[str, str]) -> str | None:
+    def find_other_marks(self, text: str, codes: Mapping[str, str]) -> RecalledTranslation | None:
         """Returns the translation of a text whose source in the memory has other marks, or None."""
         keys = map(make_bare_key, dict.fromkeys((put_codes(text, codes), text)))
-        sources = (source for key in keys for source in (self.bare_sources.sources.get(key), key) if source)
-        fitted = (fit_marks(key, self.targets[key], text, codes) for key in sources if key in self.targets)
-        return next((target for target in fitted if target is not None), None)
+        for source in (source for key in keys for source in (self.bare_sources.sources.get(key), key)):
+            if source not in self.targets:
+                continue
+            before, target = name_codes(source, text, codes), name_codes(self.targets[source], text, codes)
+            fitted = None if before is None or target is None else fit_marks(before, target, text)
+            if before is not None and target is not None and fitted is not None:
+                return RecalledTranslation(fit_breaks(fitted, text), "memory", pair_enclosed(before, target))
+        return None
 
     def has_text(self, text: str) -> bool:
         """Whether the memory has a translation of a text."""

@@ -99,6 +99,7 @@ class RecallingMemory(NamedTuple):
                 best = make_certain(
                     translation.hypotheses[0]._replace(text=piece.unchanged, placed_spans=(), unknown=())
                 )
+                best = bind_words(translation, best, piece)
                 linked[text_id] = translation._replace(source=piece.text, hypotheses=(best,), read_as=())
         return linked
 
@@ -115,6 +116,26 @@ def make_recalled_piece(piece: Piece, recalled: RecalledTranslation) -> Piece:
     """Returns a piece with its translation; nothing in it is masked or rewritten."""
     segment = piece.segment._replace(spans=())
     return replace(piece, segment=segment, masked=mask(segment.text, ()), rewritten=None, recalled=recalled)
+
+
+def bind_words(translation: Translation, best: Hypothesis, piece: Piece) -> Hypothesis:
+    """Returns a recalled translation whose words between marks are linked to those between the same marks."""
+    from nmt_cli.translation.placement.alignment import find_links  # which few runs need
+    from nmt_cli.translation.result import WordLinks
+
+    if piece.recalled is None or not piece.recalled.enclosed:
+        return best
+    before: dict[int, range] = {}
+    after: dict[int, range] = {}
+    for words, translated in piece.recalled.enclosed:  # the inner ones first
+        before = dict.fromkeys(words, words) | before
+        after = dict.fromkeys(translated, words) | after
+    links = [
+        (source if before.get(source) == after.get(target) else after[target][0], target)
+        for source, target in find_links(translation, best)
+        if before.get(source) == after.get(target) or target in after
+    ]
+    return best._replace(words=(WordLinks.from_texts(piece.segment.text, best.text, tuple(links)),))
 
 
 def make_certain(hypothesis: Hypothesis) -> Hypothesis:

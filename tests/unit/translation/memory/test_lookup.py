@@ -17,6 +17,7 @@ from nmt_cli.translation.memory.lookup import (
     RecalledTranslation,
     TranslationMemory,
     find_form,
+    make_bare_key,
     replace_numbers,
 )
 
@@ -81,7 +82,35 @@ def test_a_text_is_found_whatever_its_marks_and_its_translation_gets_those_of_th
     source: str, target: str, text: str, expected: str | None
 ) -> None:
     found = remember((source, target)).find(text, codes={"{1}": "`a b`"} if "{1}" in text else None)
-    assert found == (expected and RecalledTranslation(expected, "memory"))
+    assert (found and found[:2]) == (expected and (expected, "memory"))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "enclosed"),
+    [
+        ("Click (**Save** now).", "Klicken Sie (auf **Sichern**).", [("(Save", "Sichern).")]),
+        (
+            "See <b>the <i>old</i> page</b>.",
+            "Die <b><i>alte</i> Seite</b>.",
+            [("old", "alte"), ("the old page.", "alte Seite.")],
+        ),
+        ("A [b](x) [c](y)", "[C](y) a [B](x)", [("b", "C"), ("c", "B")]),
+        ("A *b*", "A b", []),
+    ],
+)
+def test_words_between_marks_are_known_as_a_person_placed_them(
+    source: str, target: str, enclosed: list[tuple[str, str]]
+) -> None:
+    text = make_bare_key(source)
+    for memory in (remember((source, target)), remember((text, make_bare_key(target)), (source, target))):
+        found = memory.find(text)
+        assert found is not None
+        sides = [(side.split(), index) for index, side in enumerate((text, found.text))]
+        pairs = [
+            tuple(" ".join(words[part[index].start : part[index].stop]) for words, index in sides)
+            for part in found.enclosed
+        ]
+        assert pairs == enclosed
 
 
 def test_a_menu_entry_is_found_with_its_sign_inside_or_before_a_word() -> None:

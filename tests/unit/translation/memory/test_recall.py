@@ -59,6 +59,15 @@ def test_words_of_a_recalled_translation_are_linked_by_attention() -> None:
     assert len(hypothesis.attentions[0]) > 2 and not any(hypothesis.token_log_probabilities)
 
 
+def test_words_between_marks_are_linked_to_those_between_the_same_marks() -> None:
+    memory = TranslationMemory()
+    memory.add("bade lu <b>ma ti</b> so.", "<b>edab</b> ul am <i>so</i> bade.")
+    (translation,) = recall_lines(["bade lu ma ti so."], memory)
+    links = {target: source for source, target in find_links(translation, translation.hypotheses[0])}
+    assert translation.text == "edab ul am so bade." and links[0] in (2, 3)
+    assert all(links.get(word) not in (2, 3) for word in range(1, 5))
+
+
 def test_the_network_reads_no_translation_far_longer_than_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     force = forced.force_translations
