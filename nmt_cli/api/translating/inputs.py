@@ -272,7 +272,7 @@ class DocumentOpener:
         format, source = self.identify_file(file.path)
         if file.is_found:
             source = source._replace(config=fit_options(format.name, source.config))
-        self.require_bare(format)
+        self.accept_format(format)
         check_options(format.name, source)
         return DeferredDocument(source, format, self)
 
@@ -302,16 +302,19 @@ class DocumentOpener:
             return self.open_as(find_format(None, requested), source)
         return ArrivingDocument(source, self, stream, output)
 
-    def require_bare(self, format: FileFormat) -> None:
-        """Raises OptionError if more than the translation is to be written, but the format has no room for it."""
+    def accept_format(self, format: FileFormat) -> None:
+        """Lets the memory link words for a format with marks, before a worker gets it.
+
+        Raises OptionError if more than the translation is to be written, but the format has no room for it.
+        """
+        if self.template.memory is not None and format.name not in UNMARKED:
+            self.template.memory.links_words = True
         if format is not TEXT and not self.is_bare:
             hint = "leave out --n-best, --scores, --alignments and --json"
             raise OptionError(f"{format.title} can store nothing beside the translation", hint=hint)
 
     def open_as(self, format: FileFormat, source: DocumentSource) -> Document:
-        self.require_bare(format)
-        if source.memory is not None and format.name not in UNMARKED:
-            source.memory.links_words = True
+        self.accept_format(format)
         document = open_document(format.name, source, self.write_line)
         document.format = format
         return document

@@ -1,13 +1,16 @@
 """A folder as input: which files are translated, where to, and what is said of the others."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from nmt_cli.api.translating.inputs import InputFile, list_files, require_folder_for_output
+from nmt_cli.api.translating.inputs import DocumentOpener, InputFile, list_files, require_folder_for_output
 from nmt_cli.api.translating.outputs import WrittenFiles
 from nmt_cli.documents.config import DocumentOptions
+from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import NotFoundError, OptionError
+from nmt_cli.translation.memory.lookup import TranslationMemory
 
 FILES = {
     "book/one.txt": "One.\n",
@@ -68,6 +71,15 @@ def test_a_link_to_a_file_elsewhere_is_left_out_and_one_within_the_folder_is_not
     assert ("two/linked.txt" in names) is not is_left_out
     line = f"{book / 'two/linked.txt'} (a link to a file outside of the folder)"
     assert (line in content.describe_skipped()) is is_left_out
+
+
+@pytest.mark.parametrize(("name", "links_words"), [("two/page.html", True), ("one.txt", False)])
+def test_a_memory_knows_before_a_worker_gets_it_that_words_are_linked(book: Path, name: str, links_words: bool) -> None:
+    memory = TranslationMemory(links_words=False)
+    template = DocumentSource((), "x", DocumentOptions(), "de", memory=memory)
+    opener = DocumentOpener(template, lambda _: "", is_bare=True, console=SimpleNamespace())  # type: ignore[arg-type]
+    opener.open_files([InputFile(book / name, Path(name), is_found=True)], [], is_apart=True)
+    assert memory.links_words is links_words
 
 
 def test_a_folder_that_is_itself_a_link_is_translated(book: Path) -> None:
