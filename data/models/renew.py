@@ -8,13 +8,14 @@ all that is made on the way, and a run that was stopped goes on from there. A mo
 weights of the one before: everything, with some paragraphs behind the sentence before them; then less of Tatoeba, with
 most paragraphs behind it. `benchmarks/log/context.md` says what that gave. With `--go-on`, the first stage starts from
 the weights of the packages, with their subwords; with `--distil`, both also learn from the packages' translations of
-the training sources that are close to the references. With `--profiles`, nothing is trained: the packages get the
-profiles of their corpora anew.
+the training sources that are close to the references. With `--lexicons`, nothing is trained: the profiles of the
+packages get the lexicons of their corpora anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -27,8 +28,8 @@ from make import HERE, make_package, rewrite_card
 from sacrebleu.metrics import CHRF
 
 import nmt_cli as nmt
-from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.runtime.installed_models import find_model
+from nmt_cli.text.lexicon import build_lexicon
 from nmt_cli.text.profile import PROFILE_NAME
 
 NETWORK = ("--units", "512", "--embedding", "256")
@@ -84,7 +85,7 @@ def prepare(corpora: argparse.Namespace, work: Path) -> None:
     write_pairs(corpus / "texts.tsv", leave_out(read_pairs(corpus / "texts.tsv", 2), held_out), with_groups=True)
     if corpora.distil:
         write_pairs(corpus / "distilled.tsv", leave_out(distil(corpus), held_out))
-    subwords = find_model(Path("eng-deu")) if corpora.go_on or corpora.profiles else None
+    subwords = find_model(Path("eng-deu")) if corpora.go_on else None
     for stage in STAGES:
         if not (stage.locate(work) / "prepared").is_dir():
             prepare_stage(stage, corpus, stage.locate(work) / "prepared", subwords)
@@ -150,12 +151,21 @@ def swap_sides(directory: Path, swapped: Path) -> None:
         )
 
 
-def renew_profiles(work: Path) -> Iterator[Path]:
-    """Gives the packages the profiles of their corpora, as the nmt of today writes them, and yields their models."""
-    corpus = PreparedCorpus.load(STAGES[-1].locate(work) / "prepared")
-    for name, direction in zip(DIRECTIONS, (corpus, reverse_corpus(corpus)), strict=True):
+def renew_lexicons(corpora: argparse.Namespace) -> Iterator[Path]:
+    """Gives the profiles of the packages the lexicons of their corpora, and yields their models.
+
+    A package has read more than the corpora of its last training, so the rest of its profile stays.
+    """
+    corpus = corpora.work / "corpus"
+    make_corpus(corpora.tatoeba, corpora.help_pages, corpora.interface, corpus)
+    files = (("tatoeba", None), ("help", 2), ("ui", None), ("phrases", None), ("names", None))
+    pairs = [pair for name, group_column in files for pair in read_pairs(corpus / f"{name}.tsv", group_column)]
+    for name, direction in DIRECTIONS.items():
         model = find_model(Path(name))
-        (model / PROFILE_NAME).write_text(direction.profile, encoding="utf-8", newline="\n")
+        header, words = (model / PROFILE_NAME).read_text(encoding="utf-8").split("\n", 1)
+        sides = [(pair.target, pair.source) if direction else (pair.source, pair.target) for pair in pairs]
+        header = json.dumps(json.loads(header) | {"lexicon": build_lexicon(sides)}, ensure_ascii=False)
+        (model / PROFILE_NAME).write_text(f"{header}\n{words}", encoding="utf-8", newline="\n")
         rewrite_card(model)
         yield model
 
@@ -178,13 +188,13 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=82, help="of training, both stages together")
     parser.add_argument("--go-on", action="store_true", help="train the packages further")
     parser.add_argument("--distil", action="store_true", help="also on eng-deu's translations of the sources")
-    parser.add_argument("--profiles", action="store_true", help="renew the profiles of the packages alone")
+    parser.add_argument("--lexicons", action="store_true", help="renew the lexicons of the packages alone")
     options = parser.parse_args()
-    if not (STAGES[-1].locate(options.work) / "prepared").is_dir():
-        prepare(options, options.work)
-    if options.profiles:
-        folders = renew_profiles(options.work)
+    if options.lexicons:
+        folders = renew_lexicons(options)
     else:
+        if not (STAGES[-1].locate(options.work) / "prepared").is_dir():
+            prepare(options, options.work)
         train(options.work, round(60 * options.minutes), go_on=options.go_on)
         folders = pack(options.work, options.output)
     for folder in folders:

@@ -1,6 +1,6 @@
 """A profile of the training text: its characters, words, case, numbers and lengths, as one small file.
 
-`prepare` writes the file (`profiling/`), a model directory keeps it, and translation reads it. The first line is JSON;
+`prepare` writes the file, a model directory keeps it, and translation reads it. The first line is JSON;
 the other lines are the words of the source, then those of the target, sorted, so that lookups need not parse the file.
 Words for which there is no room leave a few bits in the first line, which tell that they occur.
 Knows no other files, no subwords and no networks."""
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.records import build, parse_json
+from nmt_cli.text.lexicon import Lexicon
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.words import WORDS_REMEMBERED, WordMemory, list_words, remember_by_word
 
@@ -232,6 +233,7 @@ class CorpusProfile(NamedTuple):
     target: TextProfile
     marks: NumberMarks
     ratios: tuple[tuple[int, LengthRatio], ...]  # the largest number of source characters of a class, and its ratio
+    lexicon: Lexicon  # of the words of the source; without any in the profile of an older nmt, or of captions
 
     @classmethod
     def parse(cls, content: bytes) -> CorpusProfile:
@@ -247,6 +249,7 @@ class CorpusProfile(NamedTuple):
             target=parse_side(header["target"], content[middle + 2 : -1]),
             marks=NumberMarks(parse_marks(header["decimal"]), parse_marks(header["thousands"])),
             ratios=tuple((limit, LengthRatio(*values)) for limit, values in header["ratios"]),
+            lexicon=Lexicon(header.get("lexicon", "")),
         )
 
     @classmethod

@@ -21,6 +21,7 @@ import numpy as np
 
 from nmt_cli.arrays.scratch import ValueCounts
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
+from nmt_cli.text.lexicon import build_lexicon, merge_lexicons
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import (
     FEWEST_NUMBERS,
@@ -35,11 +36,12 @@ from nmt_cli.text.profile import (
 from nmt_cli.text.word_filter import WordFilter
 from nmt_cli.text.words import choose_word_pattern
 
-MAXIMUM_BYTES = 990_000  # bytes of all words at most, so that the whole file stays below 1 MB
+MAXIMUM_BYTES = 990_000  # bytes of all words at most; a lexicon has some 300,000
 MOST_CHARACTERS = 5_000  # counted ones of a side; a corpus of Chinese has as many
 RATIO_CLASSES = (5, 10, 15, 20, 30, 40, 60, 80, 120, 200)  # characters of the source
 FEWEST_PAIRS = 200  # in a class of length ratios; a smaller class is joined to the next one
 MOST_TOKENS = 2_000_000  # different ones that are counted; beyond, those that occurred once so far are dropped
+MOST_SAMPLED = 200_000  # pairs from which the lexicon is made
 PAIRS_AT_ONCE = 10_000  # whose words are counted together
 UNLIMITED = 2**31 - 1  # no text has more characters
 SENTENCE_BREAK = re.compile(rf"\n|(?<=[{END_MARKS}]) |(?<=[{END_MARKS}][{re.escape(ANY_CLOSING)}]) ")
@@ -125,6 +127,7 @@ def build_profile(pairs: Iterable[tuple[str, str]]) -> str:
     source, target = TextCounts(), TextCounts()
     marks: MarkCounts = {kind: Counter() for kind in NUMBER_MARKS}
     lengths: Counter[tuple[int, int]] = Counter()
+    sample, step = list[tuple[str, str]](), 1
     # 1. Count, block by block.
     pairs = iter(pairs)
     while block := list(islice(pairs, PAIRS_AT_ONCE)):
@@ -132,8 +135,11 @@ def build_profile(pairs: Iterable[tuple[str, str]]) -> str:
         target.add([pair[1] for pair in block])
         count_number_marks(block, marks)
         lengths.update([(len(pair[0]), len(pair[1])) for pair in block])
+        sample += block[::step]
+        if len(sample) > MOST_SAMPLED:
+            sample, step = sample[::2], 2 * step
     # 2. Describe both sides, and how they compare.
-    return format_profile([source, target], marks, measure_ratios(lengths))
+    return format_profile([source, target], marks, measure_ratios(lengths), build_lexicon(sample))
 
 
 def build_caption_profile(captions: Iterable[str]) -> str:
@@ -146,11 +152,14 @@ def build_caption_profile(captions: Iterable[str]) -> str:
 
 
 def format_profile(
-    sides: Sequence[TextCounts | None], marks: MarkCounts, ratios: Sequence[tuple[int, LengthRatio]]
+    sides: Sequence[TextCounts | None],
+    marks: MarkCounts,
+    ratios: Sequence[tuple[int, LengthRatio]],
+    lexicon: str = "",
 ) -> str:
     """Returns the first line, the words of the source, and those of the target; None is a side without text.
 
-    Rare words are left out to keep the file below 1 MB.
+    Rare words are left out to keep the file small.
     """
     tables = [describe_words(side or TextCounts()) for side in sides]
     least_count = choose_least_count(tables)
@@ -158,8 +167,8 @@ def format_profile(
         side and describe_side(side, tables[index], marks, index, least_count) for index, side in enumerate(sides)
     )
     counts = {kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in NUMBER_MARKS}
-    header = {"format": PROFILE_FORMAT, "source": source, "target": target, **counts, "ratios": ratios}
-    return join_profile(header, tables, least_count)
+    described = {"source": source, "target": target, **counts, "ratios": ratios, "lexicon": lexicon}
+    return join_profile({"format": PROFILE_FORMAT, **described}, tables, least_count)
 
 
 def join_profile(header: Mapping[str, Any], tables: Iterable[Sequence[WordLine]], least_count: int) -> str:
@@ -334,8 +343,7 @@ def merge_profiles(earlier: bytes, later: bytes) -> str:
     Raises ValueError, KeyError or TypeError for invalid content.
     """
     # 1. Check both, and take them apart.
-    for content in (earlier, later):
-        CorpusProfile.parse(content)
+    known, read = map(CorpusProfile.parse, (earlier, later))
     (old, old_words), (new, new_words) = split_content(earlier), split_content(later)
     # 2. Unite the words of each side, and the numbers.
     tables = [merge_words(*texts) for texts in zip(old_words, new_words, strict=True)]
@@ -346,7 +354,9 @@ def merge_profiles(earlier: bytes, later: bytes) -> str:
         for side, table in zip(("source", "target"), tables, strict=True)
     }
     marks = {kind: merge_marks(old[kind], new[kind]) for kind in NUMBER_MARKS}
-    return join_profile({**new, **sides, **marks}, tables, least_count)
+    reads = read.source.has_word if read.source is not None else lambda word: False
+    lexicon = merge_lexicons(known.lexicon.lines, read.lexicon.lines, reads)
+    return join_profile({**new, **sides, **marks, "lexicon": lexicon}, tables, least_count)
 
 
 def split_content(content: bytes) -> tuple[Header, tuple[str, str]]:

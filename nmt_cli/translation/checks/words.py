@@ -17,9 +17,10 @@ from nmt_cli.carrying.syntax import remove_tags
 from nmt_cli.languages.codes import find_other_language
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import DOUBLE_QUOTES
+from nmt_cli.text.lexicon import FEWEST_LETTERS, fold, list_rated
 from nmt_cli.text.normalise import find_unspaced, normalise
-from nmt_cli.text.symbols import SENTENCE_END
-from nmt_cli.text.words import EDGES, has_letters, list_words
+from nmt_cli.text.symbols import BLANK, SENTENCE_END
+from nmt_cli.text.words import EDGES, choose_word_pattern, has_letters, list_words
 from nmt_cli.translation.repair.faults import LONGEST_PHRASE, has_stutter, split_units, strip_words
 from nmt_cli.translation.result import FailedCheck, Placed
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside
@@ -119,7 +120,12 @@ def is_in_capitals(word: str) -> bool:
 # (benchmarks/log/left-out.md). Attention is measured in target subwords.
 READ_BACK = ((0.3, -5.0), (1.0, -14.0))  # attention and log-probability below which a word has no translation
 TEXTS_PER_WORD = 150  # a word that occurs in more training texts than one of so many is a function word
-FEWEST_LETTERS = 3  # of a content word
+LEAST_SURE = -0.7  # mean log-probability of a token, below which the wording may be free, as a person's is
+MOST_CHANCE = 0.3  # how likely a right translation has other words than the usual ones, at most
+HARDLY_READ = 1  # occurrences of a word that the network cannot know
+CHANCE_IF_HARDLY_READ = 0.1  # that it knows it nevertheless
+NEW_WORDS_RARE = 0.003  # largest share of new words of a language in which such a word is rare
+SHARED_LETTERS = 4  # at the beginning of a word and its likely translation: "pilot", "Pilotin"
 
 
 class SourceWord(NamedTuple):
@@ -137,9 +143,37 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
     neglected = find_neglected(translation) if translation.read_back is not None else ()
     lost = [word.text for word in neglected if lacks_translation(word, translation, profile.source)]
     lost += [word for word in translation.left_out if word.lower() not in translation.text.lower()]
+    lost += list_unusual(translation, profile) if not lost else ()
     lost += COPIED_NAMES.find_lost(Attempt.from_texts(translation.source, translation.text), context.facts).missing
     missing = [word for word in lost if word.lower() not in find_rules(context.source_language).fillers]
     return FailedCheck("untranslated", f"no translation of {join_named(missing)}") if missing else None
+
+
+def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:
+    """Returns the source's words that a believed translation lacks, if a right one would hardly lack them all.
+
+    It lacks a word if it has none of its usual translations, or if training hardly had the word.
+    """
+    values = translation.hypotheses[0].token_log_probabilities
+    if profile.source is None or sum(values) <= LEAST_SURE * len(values) or not profile.lexicon.entries:
+        return []
+    read = "".join(translation.source_pieces).replace(BLANK, " ")
+    words = [word for word in list_rated(read) if word not in translation.text.lower()]
+    written = {word.lower(): word for word in choose_word_pattern(read).findall(read)}
+    ordinary = [word for word in words if written.get(word) == word]
+    unread = list_hardly_read(ordinary, translation.text, profile.source)
+    chances = dict.fromkeys(unread, CHANCE_IF_HARDLY_READ) | profile.lexicon.rate(words, translation.text)
+    missed = {word: chance for word, chance in chances.items() if chance}
+    is_telling = missed and math.prod(missed.values()) <= MOST_CHANCE
+    return [written.get(word, word) for word in missed] if is_telling else []
+
+
+def list_hardly_read(words: Iterable[str], target: str, profile: TextProfile) -> list[str]:
+    """Returns the words that training hardly had, and like which no word of the target begins."""
+    if profile.unseen_share > NEW_WORDS_RARE:
+        return []
+    rare, folded = [word for word in words if profile.count_word(word) <= HARDLY_READ], fold(target)
+    return [word for word in rare if fold(word)[: 1 + SHARED_LETTERS] not in folded]
 
 
 def check_labels(translation: Translation, context: CheckContext) -> FailedCheck | None:

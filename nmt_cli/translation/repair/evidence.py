@@ -138,6 +138,8 @@ def erase_words(
     if sum(best.token_log_probabilities) <= LEAST_BELIEVED * len(best.token_log_probabilities):
         return
     rare = {index: bare for index, word in enumerate(words) if (bare := find_rare_word(word, best.text, source))}
+    known = profile.lexicon.rate({bare.lower() for bare in rare.values()}, best.text)
+    rare = {index: bare for index, bare in rare.items() if known.get(bare.lower(), 1)}
     attention = attend_to_words(translation, len(words)) if rare else None
     if attention is None:
         return

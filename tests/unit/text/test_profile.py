@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.text import profile_building
+from nmt_cli.text.lexicon import TEXTS_PER_ENTRY
 from nmt_cli.text.profile import (
     ENOUGH_ALIKE,
     LONGEST_ENDING,
@@ -188,6 +189,38 @@ def test_a_filter_takes_few_other_words_for_its_own() -> None:
 def test_what_is_no_filter_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         WordFilter.decode(text)
+
+
+BATTERIES = [  # among other texts, for only rare words are translated in few ways
+    *[("We sleep.", "Wir schlafen.")] * 3 * TEXTS_PER_ENTRY,
+    ("Buy batteries.", "Kauf Batterien!"),
+    ("The radio’s batteries are empty.", "Die Radiobatterien sind leer."),
+    ("It runs on batteries.", "Es läuft mit Batterien."),
+]
+
+
+@pytest.mark.parametrize(
+    ("word", "target", "chance"),
+    [
+        ("batteries", "Katzen nicht enthalten.", {"batteries": 0.12}),
+        ("batteries", "Batteriefach", {"batteries": 0}),  # another form or compound
+        ("we", "Katzen", {}),  # a frequent word
+        ("runs", "Katzen", {}),  # once
+        ("zebra", "Katzen", {}),
+    ],
+)
+def test_a_lexicon_has_the_words_that_are_translated_alike(word: str, target: str, chance: dict[str, float]) -> None:
+    assert profile_of(BATTERIES).lexicon.rate([word], target) == chance
+
+
+def test_what_a_later_text_reads_is_translated_as_there() -> None:
+    earlier = build_profile(BATTERIES).encode()
+    for later, chance in (
+        ([("Hello.", "Hallo.")], 0.12),
+        ([("Fire the batteries!", "Feuert die Geschütze ab!")], None),
+    ):
+        merged = CorpusProfile.parse(merge_profiles(earlier, build_profile(later).encode()).encode())
+        assert merged.lexicon.rate(["batteries"], "Katzen").get("batteries") == chance
 
 
 def test_words_for_which_a_profile_has_no_room_are_still_known(monkeypatch: pytest.MonkeyPatch) -> None:

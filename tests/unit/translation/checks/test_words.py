@@ -9,6 +9,7 @@ import pytest
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import ModelDirectory, read_card, require_reverse, write_card
+from nmt_cli.text.lexicon import TEXTS_PER_ENTRY
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import build_profile
 from nmt_cli.translation.checks.words import CheckContext, check_coverage
@@ -72,6 +73,35 @@ def test_attention_to_the_end_of_the_sentence_is_left_out() -> None:
     share, end = 0.4, 6
     seen = attend(LOST, 4, share)
     assert name_lost(attend(seen, end, 0.9)) == name_lost(seen) == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "likely", "lost"),
+    [
+        ("Batteries not included.", "Katzen nicht enthalten.", -0.3, "Batteries"),
+        ("Batteries not included.", "Akkus nicht enthalten.", -0.9, ""),  # a person's wording
+        ("Batteries not included.", "Batterie liegt nicht bei.", -0.3, ""),
+        ("The ducks sleep.", "Der Staub schläft.", -0.3, "ducks"),
+        ("Two ducks.", "Zwei Duckenten.", -0.3, ""),
+        ("The Ducks sleep.", "Der Staub schläft.", -0.3, ""),  # a name
+    ],
+)
+def test_words_that_are_usually_translated_in_other_words_are_named(
+    source: str, target: str, likely: float, lost: str
+) -> None:
+    sentences = [
+        ("We eat.", "Wir essen."),
+        ("We sleep.", "Wir schlafen."),
+        ("Toys are not included.", "Ohne Spielzeug."),
+    ]
+    batteries = [("Buy batteries.", "Kauf Batterien."), ("It needs batteries.", "Es braucht Batterien.")]
+    known = [*sentences * 2 * TEXTS_PER_ENTRY, *batteries * 2]
+    context = CONTEXT._replace(profile=CorpusProfile.parse(build_profile(known).encode()))
+    words = target.split()
+    translation = aligned(source, words, [0] * len(words))
+    best = translation.hypotheses[0]._replace(token_log_probabilities=(likely,) * len(words))
+    failed = check_coverage(translation._replace(hypotheses=(best,)), context)
+    assert (failed.message if failed else "") == (f"no translation of {lost}" if lost else "")
 
 
 def test_a_network_without_attention_and_a_person_leave_nothing_out() -> None:
