@@ -315,6 +315,9 @@ SHORT_WORDS = 3  # words; the sides of such a pair may well be the same: a name,
 NUMBER = re.compile(rf"(?<!\d)\d{{1,3}}(?:[.,{THIN_BLANKS}' ]\d{{3}})+(?!\d)|\d+")
 DIGIT = re.compile(r"\d")
 QUESTION_MARK = re.compile(r"(?<=[^\W\d_])\?(?=[^\W\d_])(?![A-Z])")  # not in "Really?No"; in no line of Tatoeba
+# Before a word, if the other side asks nothing: in none of 600,000 pairs with Spanish, German and nine other languages.
+FIRST_MARK = re.compile(r"(?<![^ ])\?(?=[^\W\d_])")
+ASKS = re.compile("[?¿？؟;]")
 
 
 class Empty(PairCheck):
@@ -331,7 +334,13 @@ class LostCharacters(PairCheck):
     problem = "lost characters (U+FFFD, or ? for letters that an encoding lacks: save it as .xlsx or CSV UTF-8)"
 
     def has_problem(self, source: str, target: str) -> bool:
-        return any("\ufffd" in text or ("?" in text and QUESTION_MARK.search(text)) for text in (source, target))
+        sides = ((source, target), (target, source))
+        return "\ufffd" in source + target or any("?" in text and has_lost(text, other) for text, other in sides)
+
+
+def has_lost(text: str, other: str) -> bool:
+    """Whether question marks of a text stand for letters, where the other side of the pair may ask nothing."""
+    return bool(QUESTION_MARK.search(text) or (FIRST_MARK.search(text) and not ASKS.search(other)))
 
 
 class Identical(PairCheck):

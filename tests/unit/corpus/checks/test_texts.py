@@ -103,6 +103,7 @@ def test_control_characters_go() -> None:
 def test_pairs_by_themselves() -> None:
     assert Empty().has_problem("", "x") and Empty().has_problem("x", "") and not Empty().has_problem("x", "y")
     assert LostCharacters().has_problem("caf\ufffd", "x") and not LostCharacters().has_problem("café", "?")
+    assert LostCharacters().has_problem("He eats.", "?mikwa") and not LostCharacters().has_problem("?Come?", "Eat?")
     assert LostCharacters().has_problem("ni?o", "x") and not LostCharacters().has_problem("Really?No!", "¿Qué? ¿no?")
     assert Identical().has_problem("a b c d", "a b c d") and not Identical().has_problem("a b c", "a b c")
     assert IdenticalShort().has_problem("Taxi!", "Taxi!") and not IdenticalShort().has_problem("", "")
