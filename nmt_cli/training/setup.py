@@ -215,6 +215,7 @@ def start_clock(run: TrainingRun, deadline: Deadline) -> None:
     """
     run.deadline = deadline
     measure_closing(run, deadline)
+    refuse_short_time(run, deadline)
     if run.updates:
         deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
     else:
@@ -276,7 +277,6 @@ def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
         share = run.cluster.share_number(validator.time_sample(graphs)) / deadline.validation_seconds
     averaged = 1 if run.trainer.config.average > 1 else 0  # averaged weights are validated once more
     deadline.validations = 1 + averaged + GREEDY_TRANSLATIONS * share
-    refuse_short_time(run, deadline)
 
 
 def measure_update(run: TrainingRun, limit: float) -> float:

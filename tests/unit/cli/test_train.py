@@ -42,6 +42,7 @@ def make_corpus(pairs: int = 6_441, languages: tuple[str, str] = ("de", "en")) -
         source_language="de",
         target_language="en",
         list_monolingual=list,
+        profile="",
         load_encoded=lambda split: SimpleNamespace(source=[0] * pairs),
         manifest=SimpleNamespace(
             truncation=None, direction="de -> en", source=SimpleNamespace(unit="sentence", is_text=True)
