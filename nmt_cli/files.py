@@ -232,6 +232,12 @@ def require_parent(path: Path, name: str, *, hint: str) -> None:
 PAGE_OR_JSON = (".html", ".json")  # endings of reports
 
 
+def refuse_input(target: Path, paths: Sequence[Path]) -> None:
+    """Raises OptionError for an output that is one of the inputs, by whatever name."""
+    if target.exists() and any(path.exists() and path.samefile(target) for path in paths):
+        raise OptionError(f"the output {target} is the input", hint="name another file")
+
+
 def require_output(
     path: Path, option: str, *, endings: Sequence[str] = (), inputs: Iterable[Path] = (), way_on: str | None = None
 ) -> None:

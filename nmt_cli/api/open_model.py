@@ -252,7 +252,7 @@ def export_model(
 ) -> Path:
     """Writes a model in the format of another program into the directory `output`, and returns this directory.
 
-        nmt.export("eng-deu", "exported", format="ctranslate2")
+        nmt.export("eng-deu", "site", "page", assets="pyodide")
 
     `model` is a directory, or the name of an installed one; `assets` a folder with the files that a page needs.
     Raises OptionError for a model that the program cannot run (with the reason), NotFoundError, and OutputError.

@@ -41,7 +41,7 @@ from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource, TornText
 from nmt_cli.documents.reading_back import copy_torn
 from nmt_cli.errors import CheckError, FailedLineError, OptionError, OutputError
-from nmt_cli.files import PAGE_OR_JSON, require_file, require_output, stage_file
+from nmt_cli.files import PAGE_OR_JSON, refuse_input, require_file, require_output, stage_file
 from nmt_cli.formats.sniffing import HEAD
 from nmt_cli.jobs.units import translate_units
 from nmt_cli.text.streams import batch_blocks
@@ -254,7 +254,8 @@ class Translator:
             self._reports.add(Path(checks.report))
         if failed and checks.strict:
             raise CheckError(
-                f"{failed:,} of {format_count(texts, 'text')} failed a check", hint='report="qa.html" shows them'
+                f"{failed:,} of {format_count(texts, 'text')} failed a check",
+                hint='report="qa.html" shows them',
             )
 
     @check_call(DocumentOptions, *OF_SEARCH, more=(PREFIX,))
@@ -274,6 +275,7 @@ class Translator:
         `options` are the options of search and of documents, such as `column="text"`. Raises NotFoundError, DataError,
         OptionError or OutputError.
         """
+        refuse_input(Path(target), [Path(source)])
         if Path(target).is_file() and not force:
             raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")
         if force and "report" in options:

@@ -197,7 +197,7 @@ def test_a_journal_of_other_types_is_damaged_whatever_is_asked(interrupted: Path
     first, second, *_ = journal.read_bytes().split(b"\n")
     digest, content = second.split(b" ", 1)
     rows = json.loads(zlib.decompress(b85decode(content)))
-    rows[0]["Translation"][0] = -1
+    rows[0][0] = -1
     changed = digest + b" " + b85encode(zlib.compress(json.dumps(rows).encode()))
     for lines, code in (((first, changed), 65), ((b'{"options": 5, "version": 1}', second), 65)):
         journal.write_bytes(b"\n".join([*lines, b""]))

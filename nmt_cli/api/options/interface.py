@@ -107,7 +107,8 @@ def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) 
     unknown = next((name for name in values if name not in known), None)
     if unknown is None:
         return
-    longer = next((name for name in known if name.startswith(f"{unknown}_")), None)
+    starts = (f"{unknown}s", f"{unknown}_")  # `epoch` is `epochs` before it is `epoch_pairs`
+    longer = next((name for start in starts for name in known if name.startswith(start)), None)
     details = [name for kind in (nmt_cli.Translation, nmt_cli.Hypothesis) for name in vars(kind) if name[0] != "_"]
     other = find_nearest(unknown, [*list_known(), *details], ALIKE)
     if nearest := longer or find_nearest(unknown, known):

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nmt_cli.documents.document import Document, DocumentSource, Location, TornText, TranslationUnit
 from nmt_cli.errors import DataError, NmtError, OptionError, OutputError, convert_os_error
-from nmt_cli.files import hash_file, stage_file, write_text
+from nmt_cli.files import hash_file, refuse_input, stage_file, write_text
 from nmt_cli.formats import TEXT, FileFormat, may_be_named
 from nmt_cli.languages.codes import find_language_tag
 from nmt_cli.text.wrapping import format_count, protect_terminal
@@ -251,9 +251,7 @@ def name_outputs(
         relatives = relatives or [Path(path.name) for path in paths]
         targets = [name_output(output, *names, language) for names in zip(paths, relatives, strict=True)]
     for target in targets:
-        same = next((path for path in paths if target.exists() and path.samefile(target)), None)
-        if same is not None:
-            raise OptionError(f"the output {target} is the input", hint="choose another name with -o")
+        refuse_input(target, paths)
         if targets.count(target) > 1:
             raise OptionError(f"two inputs would be written to {target}", hint="tell them apart in -o, or by folders")
     return targets

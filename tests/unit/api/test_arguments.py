@@ -202,6 +202,7 @@ def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
         (lambda: nmt.load("eng-deu", beam=1), "nmt.load: there is no option 'beam'", "'beam_size'"),
         (lambda: nmt.load("eng-deuu"), "there is no model in eng-deuu/", "did you mean eng-deu?"),
         (lambda: nmt.train(vocab_size=300), "nmt.train: there is no option 'vocab_size'", "nmt.prepare takes it"),
+        (lambda: nmt.train(epoch=3), "nmt.train: there is no option 'epoch'", "did you mean 'epochs'?"),
         (lambda: nmt.train(data=3), "data cannot be 3", "a string or a path"),
         (lambda: nmt.train(progress=5), "progress cannot be 5", "a function"),
         (lambda: nmt.evaluate("model"), "nmt.evaluate: too many positional arguments", "help(nmt.evaluate)"),

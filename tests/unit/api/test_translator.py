@@ -149,6 +149,10 @@ def test_an_existing_file_is_only_replaced_if_that_is_asked_for(tmp_path: Path) 
     assert target.read_text(encoding="utf-8") == "mine\n"
     assert fake_loaded().translate_file(source, target, force=True).texts == 1
     assert target.read_text(encoding="utf-8") == "HELLO\n"
+    (tmp_path / "link.txt").hardlink_to(source)
+    for same in (source, tmp_path / "link.txt"):
+        with pytest.raises(OptionError, match="is the input"):
+            fake_loaded().translate_file(source, same, force=True)
 
 
 def test_checks_that_fail_are_reported_and_raise_where_that_is_asked_for(tmp_path: Path) -> None:
