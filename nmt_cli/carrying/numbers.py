@@ -146,8 +146,12 @@ def find_number_words(kind: Kind, text: str, context: Context) -> Iterator[Span]
     are spans already.
     """
     written = list_number_words(context.languages)
+    signs = find_rules(context.languages[0]).number_signs
+    words = {signs.get("code")} - {*signs.get("number", "").split("|")}  # before small numbers: I said no. 5 came.
     for match in compile_number_words(context.languages).finditer(text) if written else ():
         sign, unit = match["sign"], match["unit"]
+        if match["number"] and sign in words:
+            continue
         word = written[sign or unit]
         if unit and text[match.end() : match.end() + 1] == ".":
             word = word.rstrip(".")  # the full stop of the sentence
@@ -558,6 +562,9 @@ IDENTIFIERS = NumericKind(
         # Letters, then digits: A4-17, MP3, v1.2.3, COVID-19; digits, then capitals: 3D, 4K, 12A; mixed: 4x4, 3f2a.
         rf"{BEFORE}(?:[A-Za-z]{{1,12}}|[A-Z]{{1,12}}-)\d{MIXED}(?:[-./_]\d{MIXED}|[-_][A-Z]{{1,20}}){{0,8}}(?![{LETTER}])",
         rf"{BEFORE}\d{{1,12}}(?!(?:AM|PM|ST|ND|RD|TH)(?![{LETTER}]))[A-Z][A-Z0-9]{{0,20}}(?:-[A-Z0-9]{{1,20}}){{0,4}}(?![{LETTER}])",
+        # The same behind a hyphen or a slash: 77-XC, 12/34-B; but words in capitals are translated: 10-DAY, 12/JUNE.
+        rf"{BEFORE}\d{{1,12}}(?:[./-]\d{{1,12}}){{0,4}}[-/](?!(?:AM|PM|ST|ND|RD|TH)(?![{LETTER}]))"
+        rf"(?:[A-Z]{{1,2}}|(?<=\d{{4}}.)[A-Z]{{3,5}}|[A-Z]{{1,5}}\d{MIXED})(?:[-/]\d{MIXED}){{0,4}}(?![{LETTER}]|[-/][{LETTER}])",
         rf"{BEFORE}\d{{1,12}}[A-Za-z]{{1,12}}\d{MIXED}(?:-{MIXED}){{0,6}}(?![{LETTER}])",
         # Addresses of machines in hexadecimal digits.
         r"(?<![\w:])(?:[0-9A-Fa-f]{1,4}::?){2,8}[0-9A-Fa-f]{1,4}(?![\w:])",

@@ -41,7 +41,7 @@ class LanguageRules(NamedTuple):
     hour_parts: dict[str, str]  # what stands before an hour, by its minutes from that; the first of several is written
     plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
 
-    number_signs: dict[str, str]  # what stands before a number that names something; the first of several is written
+    number_signs: dict[str, str]  # before a number that names something, or only before a code; the first is written
     scales: dict[str, str]  # what is written behind an amount of money, or of what is counted, for k, m and bn
     counted: str  # pattern of what may be counted in millions: 2.5m people
     time_units: dict[str, str]  # abbreviated units of time, by their English names; the first of several is written
