@@ -158,7 +158,8 @@ def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:
     if profile.source is None or sum(values) <= LEAST_SURE * len(values) or not profile.lexicon.entries:
         return []
     read = "".join(translation.source_pieces).replace(BLANK, " ")
-    words = [word for word in list_rated(read) if word not in translation.text.lower()]
+    source = translation.source if translation.origin == "memory_part" else read  # which has no recalled sentences
+    words = [word for word in list_rated(read) if word in source.lower() and word not in translation.text.lower()]
     written = {word.lower(): word for word in choose_word_pattern(read).findall(read)}
     ordinary = [word for word in words if written.get(word) == word]
     unread = list_hardly_read(ordinary, translation.text, profile.source)
