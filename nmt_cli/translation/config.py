@@ -46,7 +46,7 @@ class CheckOptions(Settings, panel="Checks"):
     )
     report: str | None = setting(
         None,
-        "File of the texts that fail a check, in place of an existing one: .html (a single page) or .json.",
+        "File of the texts that fail a check: .html (a single page) or .json.",
     )
     confidence: bool = setting(
         False,

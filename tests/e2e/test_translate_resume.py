@@ -138,11 +138,12 @@ def test_a_second_run_translates_what_changed_and_replaces_no_edited_file(interr
     said = finish(interrupted, *arguments)
     assert "2 files are up to date" in said and "in/c.txt: 1 line" in said and "in/a.txt" not in said
     written.write_text("corrected by hand\n")
+    assert "stays as it was edited: out/a.txt;" in finish(interrupted, *arguments, "--force")
     (interrupted / "in/a.txt").write_text("other lines\n")
     (interrupted / "in/c.txt").write_text("another line\n")
     assert "out/c.txt already exists" in refuse(interrupted, *arguments)
     said = finish(interrupted, *arguments, "--force")
-    assert "1 file is up to date" in said and "stays as it was edited: out/a.txt" in said and "--tm" in said
+    assert "1 file is up to date" in said and "edited: out/a.txt (its source has changed since);" in said
     texts = [(interrupted / "out" / name).read_text() for name in ("a.txt", "c.txt")]
     assert texts == ["corrected by hand\n", "ANOTHER LINE\n"]
     said = finish(interrupted, *arguments, "--force", "--report", "qa.html")  # which needs all texts

@@ -275,11 +275,11 @@ def name_output(output: str, path: Path, relative: Path, language: str) -> Path:
 
 
 RECORD = ".nmt.written"  # in each folder of outputs: {"a.txt": {"content": "9f8...", "cause": "c01...", "source": ...}}
-OutputState = Literal["unknown", "current", "outdated", "edited"]
+OutputState = Literal["unknown", "current", "outdated", "edited", "edited before its source"]
 
 
 class WrittenFile(NamedTuple):
-    """The hashes of an output and of all that decided it, and its source as seen from its folder."""
+    """The hashes of an output and of what decided it (options:source), and its source as seen from its folder."""
 
     content: str
     cause: str
@@ -307,7 +307,7 @@ class WrittenFiles:
         if written is None or not target.is_file():
             return "unknown"
         if hash_file(target) != written.content:
-            return "edited"
+            return "edited" if written.cause.split(":")[1:] == cause.split(":")[1:] else "edited before its source"
         return "current" if written.cause == cause else "outdated"
 
     def find_source(self, path: Path) -> Path | None:

@@ -89,13 +89,15 @@ class ResumableJob:
         settings = {**job, "input": None}
         inputs, targets, left_out = [], [], []
         for file, target in zip(self.inputs, self.targets, strict=True):
-            cause = hash_value([settings, job["input"][str(file.path)]])
+            cause = f"{hash_value(settings)}:{hash_value(job['input'][str(file.path)])}"
             state = self.written.find_state(target, cause)
-            is_kept = state == "edited" or (state == "current" and not needs_all)
+            is_edited = state in ("edited", "edited before its source")
+            is_kept = is_edited or (state == "current" and not needs_all)
             if str(file.path) in kept if isinstance(kept, list) else is_kept:
                 left_out.append(str(file.path))
                 self.current += state == "current"
-                self.edited += [str(target)] * (state == "edited")
+                note = "" if state == "edited" else " (its source has changed since)"
+                self.edited += [f"{target}{note}"] * is_edited
                 del job["input"][str(file.path)]
             else:
                 inputs.append(file)
@@ -132,7 +134,8 @@ class ResumableJob:
             return
         for target in filter(has_content, self.targets):
             if self.path is None or self.journal is None or not self.is_begun:
-                hint = "replace it with --force, or choose another -o"
+                keeping = ", which keeps the files that you edited," if self.outputs.is_apart else ""
+                hint = f"replace it with --force{keeping or ','} or choose another -o"
                 raise OutputError(f"{target} already exists", hint=hint)
             if not self.resumes:
                 hint = f"it was interrupted; continue with: {describe_command(self.command)} --resume"
