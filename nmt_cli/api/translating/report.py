@@ -103,6 +103,7 @@ class TranslationReport:
     path: str | None = None  # of the report of all texts that failed
     max_length: int = 0  # of a translation, in tokens
     has_memory: bool = False  # whether a translation memory was named
+    leaves_out: bool = False  # whether files that stay as they are have no part in it
     bleu: float | None = None  # of the model on its development set
     gain: float | None = None  # in chrF there, beyond that of random sentences
     unrated: str = ""  # why it cannot estimate its confidence
@@ -196,8 +197,8 @@ class TranslationReport:
         if self.replacements:
             workers = format_count(self.replacements, "worker")
             yield Remark(f"{workers} died and had to be replaced; the lines in progress were translated again")
-        if self.has_memory:
-            is_idle = self.origins.total() == self.origins["network"]
+        is_idle = self.origins.total() == self.origins["network"]
+        if self.has_memory and not (is_idle and self.leaves_out):  # its texts may be in the files that are left out
             yield Remark(f"{'' if is_idle else '  '}{self.describe_memory()}", is_warning=is_idle)
         if self.repairs:
             repairs = self.repairs.most_common()
@@ -261,12 +262,16 @@ class TranslationReport:
         from nmt_cli.languages.codes import find_language  # which, as the models, `nmt --help` does not need
         from nmt_cli.runtime.model_directory import find_models
 
+        hints = [f"all {self.source_cuts.thing}s are written"] if files else []
         source, target = (find_language(code).name for code in self.languages)
         texts = f"most {self.source_cuts.thing}s{files and f' of {files}'} are"
         if self.failures["other language"] >= self.failures["language"]:
-            return DataError(f"{texts} in another language than {source}, from which this model translates")
+            return DataError(
+                f"{texts} in another language than {source}, from which this model translates", hint="; ".join(hints)
+            )
         reverse = next(iter(find_models((self.languages[1], self.languages[0]))), None)
-        return DataError(f"{texts} already in {target}", hint=f"the other way: --model {reverse}" if reverse else "")
+        hints += [f"the other way: --model {reverse}"] if reverse else []
+        return DataError(f"{texts} already in {target}", hint="; ".join(hints))
 
     def describe_failures(self, check: CheckRow) -> str:
         """Returns the line about texts that failed a check: their number, the faults, and the first texts."""

@@ -75,7 +75,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     known = [document for document in documents if not isinstance(document, ArrivingDocument)]
     outputs.require_formats(known, BY_NAME["jsonl"] if writer.layout.json else TEXT)
     require_room(command, documents)
-    report = open_report(command, documents, card, content, are_apart=outputs.is_apart)
+    report = open_report(command, documents, card, content, resumable)
     if is_prompt:
         batches = console.ask_for_lines(card, writer.write, command.document.errors)
     else:
@@ -243,8 +243,7 @@ def open_report(
     documents: Sequence[Document],
     card: ModelCard,
     content: FolderContent,
-    *,
-    are_apart: bool,
+    job: ResumableJob,
 ) -> TranslationReport:
     """Returns an empty report, which counts lines if all documents are plain text, else texts."""
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
@@ -252,7 +251,7 @@ def open_report(
     qa = open_qa_report(command.checks, what, card, thing, command.explicit.settings_from)
     length = command.request.options.search.max_length
     cuts, path = SourceCuts(thing), command.checks.report
-    files = FileSummaries(thing, find_threshold(command.checks, card), are_apart)
+    files = FileSummaries(thing, find_threshold(command.checks, card), job.outputs.is_apart)
     return TranslationReport(
         skipped=content.describe_skipped(),
         source_cuts=cuts,
@@ -260,6 +259,7 @@ def open_report(
         path=path,
         max_length=length,
         has_memory=bool(command.memories.tm),
+        leaves_out=bool(job.current or job.edited),
         bleu=card.development_bleu,
         gain=card.development_gain,
         unrated=str(card.confidence.get("refused", "")),
