@@ -291,7 +291,7 @@ async def show_metrics(call: Call) -> Response:
 async def describe_interface(paths: Sequence[ServedPath], call: Call) -> Any:
     operations: dict[str, dict[str, Any]] = {}
     for path in paths:
-        described = {method.lower(): describe_operation(path) for method in path.methods}
+        described = {method.lower(): describe_operation(path, method) for method in path.methods}
         operations.setdefault(path.shown or path.path, {}).update(described)
     return {"openapi": "3.0.3", "info": {"title": TITLE, "version": __version__}, "paths": operations}
 
@@ -310,11 +310,11 @@ ANSWERS = {
 }
 
 
-def describe_operation(path: ServedPath) -> dict[str, Any]:
-    """Returns a path in OpenAPI's form: the values of GET in its query, those of other methods in their body."""
+def describe_operation(path: ServedPath, method: str) -> dict[str, Any]:
+    """Returns a path in OpenAPI's form: GET has its values in the query, other methods in the body."""
     in_path = re.findall(r"{(\w+)", path.shown or path.path)
     values = {name: SCHEMAS.get(name, STRING) for name in (*path.required, *path.optional)}
-    positions = dict.fromkeys(values if path.methods == GET else (), "query") | dict.fromkeys(in_path, "path")
+    positions = dict.fromkeys(values if method == "GET" else (), "query") | dict.fromkeys(in_path, "path")
     operation: dict[str, Any] = {
         "summary": path.summary,
         "parameters": [
@@ -323,7 +323,7 @@ def describe_operation(path: ServedPath) -> dict[str, Any]:
         ],
         "responses": {status: {"description": text} for status, text in ANSWERS.items()},
     }
-    if values and path.methods != GET:
+    if values and method != "GET":
         schema: dict[str, Any] = {"type": "object", "properties": values}
         schema |= {"required": list(path.required)} if path.required else {}  # which may not be empty
         bodies = (FORM,) if path.takes_files else BODIES

@@ -61,7 +61,7 @@ async def translate(call: Call) -> Any:
     """Answers `/translate` in the shape of the client, recognised by the keys of its request."""
     if call.values.find("text_list") is not None:
         return await translate_list(call)
-    if call.values.find("q") is None and call.values.find("text") is not None:
+    if call.values.find("q", "target") is None and call.values.find("text") is not None:
         return await translate_deeplx(call)
     values, service = call.values, call.service
     texts = values.read_texts("q")

@@ -165,6 +165,8 @@ def test_text_lists_keep_placeholders_and_order() -> None:
 def test_deeplx_is_told_by_the_key_text() -> None:
     answer = Client().ask("/translate", text="hello", source_lang="EN", target_lang="DE")
     assert (answer["code"], answer["data"], answer["alternatives"]) == (200, "HELLO", [])
+    mixed = {"text": "hello", "source": "en", "target": "de"}  # two shapes in one: the answer names what the one lacks
+    assert Client().post("/translate", json=mixed).json() == {"error": "Invalid request: missing q parameter"}
 
 
 def test_deepl_answers_as_weblate_asks() -> None:
@@ -204,6 +206,8 @@ def test_health_settings_and_interface_are_described() -> None:
     bodies = {path: paths[path]["post"]["requestBody"]["content"] for path in ("/translate", "/translate_file")}
     assert bodies["/translate"]["application/json"]["schema"]["required"][:1] == ["q"]
     assert bodies["/translate_file"]["multipart/form-data"]["schema"]["properties"]["file"]["format"] == "binary"
+    asked = {row["name"]: row["in"] for row in paths["/translate"]["get"]["parameters"]}
+    assert asked["q"] == asked["target"] == "query" and "requestBody" not in paths["/translate"]["get"]
     operations = [(path, operation) for path, methods in paths.items() for operation in methods.values()]
     for path, operation in operations:
         named = {row["name"] for row in operation["parameters"] if row["in"] == "path"}
