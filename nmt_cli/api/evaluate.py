@@ -218,8 +218,8 @@ def evaluate(
         nmt.evaluate(metric=["bleu", "chrf"]).scores["chrf"].value
 
     The report maps metrics to `scores` and 95 % `intervals`. With models or translations `against`, the result is a
-    comparison with the `reports` of all systems. `options` are the options of `nmt evaluate`. Raises NotFoundError,
-    DataError or OptionError.
+    comparison with the `reports` of all systems. `nmt evaluate --help-all` explains the `options`. Raises
+    NotFoundError, DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis, "rerank": rerank, "split": split}
     kinds = ScoreOptions, SearchOptions, TagOptions, ContextOptions

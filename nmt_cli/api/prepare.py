@@ -119,7 +119,7 @@ def prepare(
 
         nmt.prepare("corpus.tsv", source_language="eng", target_language="deu")
 
-    `options` are the options of `nmt prepare`, such as `vocab_size=2000` or `test=500`. `resume` continues an
+    `nmt prepare --help-all` explains the `options`, such as `vocab_size=2000` or `test=500`. `resume` continues an
     interrupted call. With several `processes`, the calling program must be importable without side effects, as
     `multiprocessing` requires. `ray` is the address of a cluster. Raises NotFoundError, DataError, OptionError or
     OutputError.

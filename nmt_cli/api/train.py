@@ -148,7 +148,7 @@ def train(
 
         nmt.train(time="30m").validation.bleu
 
-    With `reverse`, the network translates from target to source. `options` are the options of `nmt train`, such as
+    With `reverse`, the network translates from target to source. `nmt train --help-all` explains the `options`, such as
     `epochs=5` or `attention="dot"`. With `resume`, the options of the checkpoint still apply. A `watcher` receives
     every update, epoch and warning. Its `should_stop` may end training early with a usable model. Raises DataError,
     OptionError, OutputError or TrainingError, and MissingExtraError without TensorFlow.

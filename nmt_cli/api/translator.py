@@ -322,8 +322,8 @@ def load(
         nmt.load("eng-deu", beam_size=1).translate(["Hello.", "Where is the station?"])
 
     `threads` is the number of cores it may use, all by default. `tm` are translation memories; `check_with` and
-    `rerank` are models of the other direction. `options` are the options of `nmt translate` for reading lines, such as
-    `glossary="terms.tsv"`, and for the search, such as `beam_size=1`. Raises NotFoundError, DamagedError or
+    `rerank` are models of the other direction. `nmt translate --help-all` explains the `options` for reading lines,
+    such as `glossary="terms.tsv"`, and for the search, such as `beam_size=1`. Raises NotFoundError, DamagedError or
     OptionError.
     """
     from nmt_cli.api.open_model import open_translator

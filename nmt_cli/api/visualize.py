@@ -34,8 +34,8 @@ def visualize(
 
     Other drawings are `beam` (the search), `curves` (of learning), `corpus` (the prepared corpus), `network` (its
     layers) and `nearest` (the number of nearest training pairs). `curves` takes several models, `corpus` several
-    `data`. `options` are the options of `nmt visualize`, such as `target="Wo?"` or `beam_size=1`. Raises NotFoundError,
-    DataError or OptionError.
+    `data`. `nmt visualize --help-all` explains the `options`, such as `target="Wo?"` or `beam_size=1`. Raises
+    NotFoundError, DataError or OptionError.
     """
     texts, outputs = tuple(list_texts(sentences)), tuple(list_paths(output))
     others = {"sentences": texts or None, "output": outputs or None}

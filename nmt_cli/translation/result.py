@@ -170,7 +170,10 @@ class Hypothesis(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """A line and its hypotheses, best first; a blank line has none and translates to an empty line."""
+    """A line and its hypotheses, best first; a blank line has none and translates to an empty line.
+
+    translation.text, translation.confidence, [check.message for check in translation.checks]
+    """
 
     source: str
     source_pieces: tuple[str, ...]  # S, with the end-of-sentence token
