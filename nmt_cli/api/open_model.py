@@ -159,7 +159,7 @@ def load_memory(
 def describe_foreign(
     name: str, pairs: Iterable[tuple[str, str]], languages: tuple[str, str], profile: CorpusProfile | None
 ) -> Iterator[str]:
-    """Yields a warning for each side of a memory or a glossary that looks like another language.
+    """Yields a warning for each side of a memory, a glossary or a test set that looks like another language.
 
     The identifier, which takes long to load, is asked only if training never had most words of the side.
     """

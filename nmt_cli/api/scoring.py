@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.api.advice import describe_weakness
-from nmt_cli.api.open_model import open_translator
+from nmt_cli.api.open_model import describe_foreign, open_translator
 from nmt_cli.api.progress import StageReporter, count_stage
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.evaluation import report, texts
@@ -146,7 +146,10 @@ class Evaluation:
     ) -> report.Report:
         text = self.request.ask_of(model, translator.card, text)
         progress = count_stage(self.progress, stage, len(text.lines))
-        return report.score_translations(self.names, text, translator, self.request.search, progress, self.config)
+        made = report.score_translations(self.names, text, translator, self.request.search, progress, self.config)
+        pairs = zip(text.lines, (references[0] for references in text.references), strict=True)
+        foreign = describe_foreign("the text", pairs, self.find_languages(translator), translator.profile)
+        return made.add_warnings(*foreign)
 
     def add_warnings(
         self, evaluation: report.Report, corpus: PreparedCorpus | None, translator: LineTranslator | None

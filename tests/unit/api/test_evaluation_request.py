@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import nmt_cli as nmt
 from nmt_cli.api.scoring import EvaluationRequest
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import ScoreOptions
@@ -42,3 +43,24 @@ def test_lines_of_files_are_one_text_and_a_split_has_its_own() -> None:
         replace(SPLIT, before=with_context).ask_of(MODEL, CARD, LINES)
     with pytest.raises(OptionError, match="does not read the previous sentence"):
         replace(FILES, before=with_context).ask_of(MODEL, CARD._replace(context=0), LINES)
+
+
+GERMAN = (
+    "Wo ist denn hier der nächste Bahnhof?",
+    "Ich habe gestern keine Zeit gehabt.",
+    "Das Wetter ist heute sehr schön.",
+)
+ENGLISH = ("Where is the nearest station?", "I had no time yesterday.", "The weather is very nice today.")
+
+
+def test_sentences_of_the_other_direction_are_reported(tmp_path: Path) -> None:
+    files = {}
+    for name, lines in (("deu", GERMAN), ("eng", ENGLISH)):
+        files[name] = tmp_path / name
+        files[name].write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    warned = [
+        nmt.evaluate(model="eng-deu", source=files[one], reference=files[other], metric="chrf", beam_size=1).warnings
+        for one, other in (("deu", "eng"), ("eng", "deu"))
+    ]
+    foreign = [[warning for warning in each if "looks like" in warning] for each in warned]
+    assert foreign == [["the text looks like German where English is needed"], []]
