@@ -8,6 +8,7 @@ expressions, and an empty value means that the language lacks the feature.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -84,6 +85,11 @@ class LanguageRules(NamedTuple):
     subjects: str  # pattern of words with which sentences in brackets begin
     example: str  # a short question, to try a model with
     bleu_tokenizer: str  # of sacreBLEU, where blanks do not part words
+
+    def find_register(self, text: str) -> Literal["", "formal", "informal"]:
+        """Returns how a text addresses people; empty if that does not show, or if it does so in both ways."""
+        is_formal, is_informal = (re.search(pattern, text) is not None for pattern in (self.formal, self.informal))
+        return "" if is_formal == is_informal else "formal" if is_formal else "informal"
 
 
 WORDS = (

@@ -26,7 +26,6 @@ from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_places
 from nmt_cli.carrying.prose_marks import EMPHASIS
 from nmt_cli.carrying.spans import NO_CONTEXT, Attempt, Context, Span, SpanKind, cover_spans
 from nmt_cli.carrying.syntax import ACCELERATORS, split_choice
-from nmt_cli.corpus.steps.tagging import find_register
 from nmt_cli.languages.codes import guess_language
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.marks import FinalMarks, choose_marks, find_outer_quotes
@@ -226,7 +225,7 @@ def read_ending(text: str, languages: Languages) -> list[int | str]:
 
 
 def find_address(text: str, languages: Languages) -> str:
-    return " ".join(map(str, find_register(text, find_rules(languages[0]))))
+    return find_rules(languages[0]).find_register(text)
 
 
 def cut_sentences(text: str, languages: Languages) -> list[str]:

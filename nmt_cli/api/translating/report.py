@@ -98,7 +98,8 @@ class TranslationReport:
     failed: int = 0  # texts that failed a check
     failures: Counter[CheckKind] = field(default_factory=Counter)  # by the kind of the check
     qa: QaReport | None = None  # where a report of all texts that failed is asked for
-    first_failures: dict[CheckKind, list[Failing]] = field(default_factory=dict)  # the first texts, equal ones once
+    first_failures: dict[str, list[Failing]] = field(default_factory=dict)  # the first texts, equal ones once
+    registers: Counter[str] = field(default_factory=Counter)  # texts of documents that address people formally, or not
     first_error: str | None = None  # of nmt itself
     path: str | None = None  # of the report of all texts that failed
     max_length: int = 0  # of a translation, in tokens
@@ -124,8 +125,9 @@ class TranslationReport:
         for check in translation.checks:
             self.first_error = self.first_error or translation.failure
             self.failures[check.kind] += 1
-            position = self.files.find_position(self.source_cuts.thing)
-            self.remember(check.kind, Failing(self.files.file, *position, translation.source))
+            self.remember(check.kind, self.locate(translation))
+        if self.source_cuts.thing != "line":  # lines need not be one text
+            self.add_register(translation)
         self.unseen_characters |= translation.unseen
         self.misread.add([f"{word} as {known}" for word, known in translation.read_as])
         self.carried.add(translation.carried)
@@ -141,7 +143,18 @@ class TranslationReport:
                 self.repairs[repair.fault, repair.remedy] += 1
         self.source_cuts.add(translation)
 
-    def remember(self, kind: CheckKind, failing: Failing) -> None:
+    def add_register(self, translation: Translation) -> None:
+        """Counts how a text addresses people."""
+        from nmt_cli.languages.rules import find_rules  # which `nmt --help` does not need
+
+        if register := find_rules(self.languages[1]).find_register(translation.text):
+            self.registers[register] += 1
+            self.remember(register, self.locate(translation))
+
+    def locate(self, translation: Translation) -> Failing:
+        return Failing(self.files.file, *self.files.find_position(self.source_cuts.thing), translation.source)
+
+    def remember(self, kind: str, failing: Failing) -> None:
         """Remembers one of the first texts that failed a check, and how often it does."""
         first = self.first_failures.setdefault(kind, [])
         for other in first:
@@ -193,6 +206,7 @@ class TranslationReport:
         yield from filter(None, [self.describe_spans()])
         yield from self.describe_faults()
         yield from self.describe_words()
+        yield from self.describe_registers()
         yield from (Remark(f"{note}: {count:,}") for note, count in self.notes.items())
         if self.replacements:
             workers = format_count(self.replacements, "worker")
@@ -239,6 +253,13 @@ class TranslationReport:
             sentences = count_things(faults.total(), "sentence")
             text = f"{sentences} translated again without success"
             yield Remark(f"{text}, check them: {kinds}", text)
+
+    def describe_registers(self) -> Iterator[Remark]:
+        """Yields the line about documents that address people in two ways, with the places of the rarer one."""
+        if len(self.registers) > 1:
+            (usual, most), (other, fewest) = self.registers.most_common()
+            counts = f"{usual}ly in {format_count(most, self.source_cuts.thing)}, {other}ly in {fewest:,}"
+            yield Remark(f"people are addressed {counts}{self.name_texts(other)}")
 
     def describe_memory(self) -> str:
         """Returns the line about texts found in a translation memory, also if it has none: it may be another's."""
@@ -287,10 +308,10 @@ class TranslationReport:
         anchors = [check.anchor for check in CHECKS if check.name in kinds]
         return f"rules: {RULES_PAGE}{', '.join(anchors)}"
 
-    def name_texts(self, kind: CheckKind) -> str:
-        """Returns the places of the first texts that failed a check, in brackets; empty if there are none."""
-        places = self.first_failures.get(kind, [])
-        more = " ..." if self.failures[kind] > sum(failing.times for failing in places) else ""
+    def name_texts(self, kind: str) -> str:
+        """Returns the places of the first texts of a kind, in brackets; empty if there are none."""
+        places, total = self.first_failures.get(kind, []), (self.failures | self.registers)[kind]
+        more = " ..." if total > sum(failing.times for failing in places) else ""
         groups, last = [], ""
         for (file, thing), group in groupby(places, attrgetter("file", "thing")):
             is_plural = sum(failing.thing == thing for failing in places) > 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,10 +13,8 @@ from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.errors import OptionError
 from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.languages.codes import find_variety
-from nmt_cli.languages.rules import LanguageRules, find_rules
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.tags import (
-    FORMAL,
-    INFORMAL,
     Tag,
     TagPurpose,
     TagSet,
@@ -98,17 +95,12 @@ def label_registers(pairs: Pairs, config: PrepareOptions, target_language: str) 
         if rules[number].formal and not any(tag.kind is TagPurpose.REGISTER for tag in tags):
             rows = pairs.scratch.find_rows(pairs.facts.tags == number)
             for block in iterate_blocks(len(rows), SELECTED):
-                registers = [find_register(text, rules[number]) for text in pairs.target.select(rows[block])]
+                registers = [rules[number].find_register(text) for text in pairs.target.select(rows[block])]
                 numbers = {
-                    register: pairs.number_tags(merge_tags(tags, register)) for register in sorted(set(registers))
+                    register: pairs.number_tags(merge_tags(tags, parse_tag_list(register)))
+                    for register in sorted(set(registers))
                 }
                 pairs.facts.tags[rows[block]] = [numbers[register] for register in registers]
-
-
-def find_register(text: str, rules: LanguageRules) -> TagSet:
-    """Returns the register in which a text addresses people; nothing if that does not show, or if both do."""
-    is_formal, is_informal = (re.search(pattern, text) is not None for pattern in (rules.formal, rules.informal))
-    return () if is_formal == is_informal else parse_tag_list(FORMAL if is_formal else INFORMAL)
 
 
 def refuse_unpaired_tags(tag_sets: Sequence[TagSet], pairs: Pairs) -> None:

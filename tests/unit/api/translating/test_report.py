@@ -193,3 +193,24 @@ def test_a_model_that_can_hardly_translate_or_rate_says_so(bleu: float, gain: fl
     report.add(make_translation({"origin": "network"}))
     unrated = ["  this model cannot rate its translations: its development set has 9 sentences"]
     assert [remark.text for remark in report.list_remarks()] == (remarks or unrated)
+
+
+@pytest.mark.parametrize(
+    ("thing", "texts", "expected"),
+    [
+        (
+            "text",
+            ["Ich danke Ihnen.", "Kannst du kommen?", "Haben Sie Zeit?", "Ja."],
+            ["people are addressed formally in 2 texts, informally in 1 (text 2)"],
+        ),
+        ("text", ["Ich danke Ihnen.", "Haben Sie Zeit?"], []),
+        ("line", ["Ich danke Ihnen.", "Kannst du kommen?"], []),  # which need not be one text
+    ],
+)
+def test_a_document_that_addresses_people_in_two_ways_is_reported(
+    thing: str, texts: list[str], expected: list[str]
+) -> None:
+    report = TranslationReport(source_cuts=SourceCuts(thing), languages=("eng", "deu"))
+    for text in texts:
+        report.add(make_translation({"hypotheses": (HYPOTHESIS._replace(text=text),)}))
+    assert [remark.text for remark in report.list_remarks()] == expected
