@@ -39,8 +39,8 @@ RULES = """# Rules of `nmt translate`
 
 {notice}
 
-[Faithful](faithful.md) explains how the rules work together. The [log](../benchmarks/log/rules.md) says what each is
-worth.
+[Faithful](faithful.md) explains how the rules work together. The [log](../benchmarks/log/rules.md) measures the
+effect of each.
 
 ## Stages
 
@@ -65,14 +65,15 @@ wins.
 ## Lost and found
 
 If the network loses one of these, `nmt` protects it and translates the sentence again. The translation with fewer
-faults wins. `nmt` always translates sentences with brackets or quotes in both ways. Without faults, the more likely
-translation wins.
+faults wins. `nmt` always translates sentences with brackets or quotes both ways. If the faults are equal, the more
+likely translation wins.
 
 {lost}
 
 ## Rewrites
 
-The network reads the result of all rewrites. After the translation, `nmt` undoes them in reverse order.
+`nmt` rewrites the source in this order before the network reads it. Afterwards, `nmt` undoes the rewrites in reverse
+order.
 
 {rewrites}
 
@@ -156,7 +157,7 @@ def render_rules() -> str:
     return RULES.format(
         notice=NOTICE,
         stages=format_table("stage", ("stage", "what it does"), stages),
-        dividers=format_table("divider", ("rule", "what divides a line"), dividers),
+        dividers=format_table("divider", ("rule", "divides a line at"), dividers),
         spans=format_table("span", ("rule", "the span is", "what it protects"), spans),
         lost=format_table("lost", ("rule", "what it finds"), lost),
         rewrites=format_table("rewrite", ("rule", "what it does"), rewrites),

@@ -118,7 +118,7 @@ class CasedWord(NamedTuple):
 
 
 class Case(Rewrite):
-    """Reads CAPITALS, Title Case and lower case in the usual case of training, and puts it back."""
+    """Reads CAPITALS, Title Case and lower case as training usually writes them, and restores the case."""
 
     def __init__(self, profile: TextProfile, languages: tuple[str, str]) -> None:
         """`languages` are those of the text and of its translation."""

@@ -77,7 +77,7 @@ TEXTS_PER_VARIANT = 20_000  # texts, in which a word whose other spelling is usu
 
 
 class SpellingVariants(Rewrite):
-    """Reads words that training hardly ever had in the spelling that it often had: `colour` as `color`."""
+    """Reads words that are rare in training in the spelling that is common there: `colour` as `color`."""
 
     def __init__(self, profile: TextProfile, variants: Mapping[str, str]) -> None:
         self.profile, self.variants = profile, variants

@@ -81,7 +81,7 @@ def is_faulty(tools: Tools, translation: Translation, config: SearchOptions) -> 
 
 
 def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
-    """Decodes the HTML references of a whole line."""
+    """Decodes HTML references in a whole line."""
     batch.rewritten_lines = [tools.reader.rewriter.read_line(line) for line in batch.lines]
 
 
@@ -92,7 +92,7 @@ def split(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def recall(tools: Tools, batch: TranslationBatch) -> None:
-    """Recalls pieces from the translation memory."""
+    """Looks up pieces in the translation memory."""
     if batch.memory is not None:
         pairs = zip(batch.texts, batch.segments, strict=True)
         batch.segments = [batch.memory.recall_pieces(text, pieces, tools.reader) for text, pieces in pairs]
@@ -137,7 +137,7 @@ def place(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def write_back(tools: Tools, batch: TranslationBatch) -> None:
-    """Undoes rewrites; keeps punctuation."""
+    """Undoes the rewrites, and keeps punctuation."""
     for text_id, piece in batch.pieces.items():
         if text_id not in batch.translations:
             continue
@@ -148,7 +148,7 @@ def write_back(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def join(tools: Tools, batch: TranslationBatch) -> None:
-    """Joins the pieces of each line, and undoes the rewrites of the line."""
+    """Joins the pieces of each line, and undoes the rewrites of the whole line."""
     is_sampled, tokenizers = batch.config.sampling.sample, tools.tokenizers
     for index, line in enumerate(batch.lines):
         pieces = [batch.pieces[text_id] for text_id in batch.list_ids(index)]

@@ -59,7 +59,7 @@ def check_loss(
 
 
 def check_quotes(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for quotation marks, and whether they pair up.
+    """Looks for missing and unpaired quotation marks.
 
     Single quotes count only where they cannot be apostrophes: around a word or more. Quotes need not match exactly
     where a translation uses other brackets.
@@ -105,7 +105,7 @@ def drop_marks_of_words(source: str, target: str, context: CheckContext) -> tupl
 
 
 def check_colons(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a colon, if the source has one after a word."""
+    """Looks for a colon if the source has a colon after a word."""
     is_lost = COLON_SET.isdisjoint(target) and re.search(COLON_BEHIND_WORD, source) is not None
     return FailedCheck("colons", "colon missing") if target and is_lost and keeps_marks(context, COLONS) else None
 
@@ -221,7 +221,7 @@ def count_sentences(text: str, language: str) -> int:
 
 
 def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for protected spans that are missing, or whose position is a guess."""
+    """Looks for protected spans that are missing, or in a guessed position."""
     if context.placed is None:
         counts = count_strings(target, [span.text for span in find_spans(source) if not span.is_number])
         missing = [text for text, count in counts.items() if not count]

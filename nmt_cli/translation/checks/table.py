@@ -179,7 +179,7 @@ CHECKS = (
         "confidence",
         "of low confidence",
         doc="Finds a sentence whose confidence is below `--min-confidence`, or else the model's threshold. Of "
-        "several sentences, it names the least confident. Of paragraphs of three to six good sentences, 5 % fail.",
+        "several sentences, it names the least confident. In paragraphs of three to six good sentences, 5 % fail.",
     ),
 )
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)

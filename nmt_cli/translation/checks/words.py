@@ -178,7 +178,7 @@ def list_hardly_read(words: Iterable[str], target: str, profile: TextProfile) ->
 
 
 def check_labels(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for labels left untranslated, because the network finds no likely translation."""
+    """Looks for labels left untranslated because the network finds no likely translation."""
     return FailedCheck("labels", f"not translated: {join_named(translation.kept)}") if translation.kept else None
 
 
