@@ -18,7 +18,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.spans import (
@@ -273,7 +273,8 @@ NEAR = 20  # characters behind a number that may say what it is: 5 to 6 p.m.
 
 
 SCALE_SIGNS = {"k": "k", "K": "k", "m": "m", "M": "m", "bn": "bn", "B": "bn"}  # behind an amount of money
-SCALE = r"(?<=\d)(?:k|K|M|B|bn|m)$"
+SCALE_FORMS = "|".join(SCALE_SIGNS)
+SCALE = rf"(?<=\d)(?:{SCALE_FORMS})$"
 
 
 class NumericKind(Kind):
@@ -308,14 +309,16 @@ class NumberNotation(NamedTuple):
         5 p.m. becomes 17:00 in a language with a 24-hour day, and so does 5 if `following` is ` to 6 p.m.`.
         """
         time = convert_time(text, following) if self.target_language else None
-        if time is not None and find_rules(self.target_language).hours == 24:
+        rules = find_rules(self.target_language)
+        if time is not None and rules.hours == 24:
             return time
         is_money = not frozenset(CURRENCY_SIGNS).isdisjoint(text)
         is_scaled = is_money or re.match(rf"\s(?:{self.counted or '(?!)'})\b", following)
         scale = re.search(SCALE, text) if is_scaled else None
-        if scale is not None and (word := find_rules(self.target_language).scales.get(SCALE_SIGNS[scale[0]])):
+        if scale is not None and (word := rules.scales.get(SCALE_SIGNS[scale[0]])):
             text = f"{text[: scale.start()]} {word}"
-        return re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
+        text = re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
+        return re.sub(PRICE, partial(write_price, rules.price), text) if is_money and rules.price else text
 
     def convert_number(self, number: str) -> str:
         """Converts digits with marks; either both marks of a number change, or neither."""
@@ -326,6 +329,11 @@ class NumberNotation(NamedTuple):
         if new_decimal is None or new_thousands is None or (new_decimal and new_decimal == new_thousands):
             return number
         return (whole.replace(thousands, new_thousands) if thousands else whole) + new_decimal + fraction
+
+
+def write_price(pattern: str, match: re.Match[str]) -> str:
+    """Returns a price with its sign on the side, and at the distance, that the pattern of a language shows."""
+    return match["minus"] + pattern.replace("#", match["amount"]).replace("¤", match["before"] or match["after"])
 
 
 def convert_time(text: str, following: str) -> str | None:
@@ -392,18 +400,28 @@ def split_number(number: str, decimal: str | None, thousands: str | None) -> tup
 
 
 def make_number_key(text: str) -> str:
-    """Returns the key of a number or amount, without the marks and blanks in which languages differ.
+    """Returns the key of a number or amount, without the marks, blanks and places of signs in which languages differ.
 
     >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg")
     True
     """
-    return "".join(re.sub(BETWEEN_DIGITS, "", text).translate(MINUS_AS_HYPHEN).split())
+    key = "".join(re.sub(BETWEEN_DIGITS, "", text).translate(MINUS_AS_HYPHEN).split())
+    return re.sub(rf"^({CURRENCY})([\d-]+)", r"\2\1", key)
 
 
 POWER = rf"[⁺⁻]?[{RAISED_DIGITS}]{{1,4}}"
 QUANTITY = rf"{NUMBER_WITH_SIGNS}(?: ?[x×·⋅] ?10{POWER})?"
-AMOUNT = rf"{COMPARISON}?[~≈{MINUS}]?{QUANTITY}(?:(?:[-–]| [-–] ){QUANTITY})?"
+SIGN_BEFORE = rf"{COMPARISON}?[~≈{MINUS}]?"
+QUANTITIES = rf"{QUANTITY}(?:(?:[-–]| [-–] ){QUANTITY})?"
+AMOUNT = rf"{SIGN_BEFORE}{QUANTITIES}"
 CURRENCY_SIGNS = "$€£¥₹₽₩₪₫₴₺₦฿¢₿"
+CURRENCY = rf"(?:US|AU|CA|HK|NZ|R)?[{CURRENCY_SIGNS}]"
+# A price: $1.5M, 5–10 €. A dollar before one digit alone may be code.
+PRICE = (
+    rf"(?!\$\d(?![\d.,kKmMbB –-]))(?:(?P<before>{CURRENCY}) ?)?"
+    rf"(?P<minus>{SIGN_BEFORE})(?P<amount>{QUANTITIES}(?:(?:{SCALE_FORMS})(?![{LETTER}])| [^\W\d_]+)?)"
+    rf"(?(before)|[ {THIN_BLANKS}]?(?P<after>(?!¢){CURRENCY}))"
+)
 CURRENCIES = "EUR|USD|GBP|JPY|CHF|CNY|INR|RUB|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|TRY|ZAR|KRW|MXN|SGD|HKD|BTC"
 # A single letter after a space may be a word of its own ("5 A students"), so only letters that are common units count.
 UNITS = (
@@ -423,7 +441,7 @@ AMOUNTS = NumericKind(
         # A price without cents: 5,- or 5,– €.
         rf"(?<![{LETTER}.,])\d{{1,9}}(?:\.\d{{3}}){{0,3}},[-{DASHES}]{{1,2}}(?: ?[{CURRENCY_SIGNS}])?(?![\w-])",
         rf"(?<![{LETTER}]){AMOUNT}[ {THIN_BLANKS}]?{FACTOR}(?:{JOINED}){{1,3}}(?![{LETTER}/])",
-        rf"(?<![{LETTER}])(?:US|AU|CA|HK|NZ|R)?[{CURRENCY_SIGNS}] ?{AMOUNT}(?:(?:k|K|M|B|bn|m)(?![{LETTER}]))?"
+        rf"(?<![{LETTER}]){CURRENCY} ?{AMOUNT}(?:(?:{SCALE_FORMS})(?![{LETTER}]))?"
         rf"(?:/[A-Za-z]{{1,6}}(?![{LETTER}/]))?",
         rf"(?<![{LETTER}.,])(?:\d{{1,20}}(?:[.,]\d{{1,20}})? ?[x×·⋅] ?)?\d{{1,20}}{POWER}",
         rf"(?<![{LETTER}])(?:{CURRENCIES})[ {THIN_BLANKS}]?{AMOUNT}",

@@ -44,6 +44,7 @@ class LanguageRules(NamedTuple):
 
     number_signs: dict[str, str]  # before a number that names something, or only before a code; the first is written
     scales: dict[str, str]  # what is written behind an amount of money, or of what is counted, for k, m and bn
+    price: str  # ¤ for the sign of a currency and # for the amount, as they are written; empty: as in the source
     counted: str  # pattern of what may be counted in millions: 2.5m people
     time_units: dict[str, str]  # abbreviated units of time, by their English names; the first of several is written
 
