@@ -1,4 +1,4 @@
-"""Dates with a month name, ranges of dates, and abbreviated days: finds them, and writes them in the target language.
+"""Dates with a month name, ranges of dates, and abbreviated days: finds them and writes them in the target language.
 
 `3 May 2024` becomes `3. Mai 2024`, `Mon-Fri` becomes `Mo-Fr`.
 

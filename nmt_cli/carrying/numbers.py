@@ -1,4 +1,4 @@
-"""Numbers as text: how they are read and written, and the kinds of amounts, times, identifiers and labels.
+"""Numbers as text: reading and writing them, and the kinds of amounts, times, identifiers and labels.
 
 `1,234.50` is read as 1234.5 and written `1.234,50` in German; `10:30 a.m.` becomes `10:30`, `A4-17` stays.
 

@@ -1,4 +1,4 @@
-"""People and places: greetings and ends of letters, given names with surnames, countries and cities.
+"""People and places: greetings and closings of letters, given names with surnames, countries and cities.
 
 `Yours sincerely` becomes `Mit freundlichen Grüßen`, `Denmark` becomes `Dänemark`, and `Peter Brown` keeps his name.
 

@@ -62,7 +62,7 @@ class OuterQuotes(NamedTuple):
 
 
 class Quotes(Rewrite):
-    """Removes quotes around a sentence, and writes quotes of the target language."""
+    """Removes quotes around a sentence, and restores them in the target language's style."""
 
     def __init__(self, target_counts: Mapping[str, int]) -> None:
         self.target_counts = target_counts

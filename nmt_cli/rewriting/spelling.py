@@ -27,7 +27,7 @@ from nmt_cli.text.words import WORDS_REMEMBERED, remember_by_word
 
 
 class Abbreviations(Rewrite):
-    """Reads rare abbreviations as their words: `approx.` as `about`."""
+    """Reads rare abbreviations in full: `approx.` as `about`."""
 
     def __init__(self, spelled_out: Mapping[str, str]) -> None:
         self.spelled_out = {join_form(short): words for short, words in spelled_out.items()}

@@ -127,7 +127,7 @@ def ask_again(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def place(tools: Tools, batch: TranslationBatch) -> None:
-    """Puts spans back, and links words of recalled pieces."""
+    """Puts spans back and links words of recalled pieces."""
     if batch.memory is not None:
         batch.translations |= batch.memory.link_pieces(tools, batch.pieces)
     tokenizers = tools.tokenizers
@@ -137,7 +137,7 @@ def place(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def write_back(tools: Tools, batch: TranslationBatch) -> None:
-    """Undoes the rewrites, and keeps punctuation."""
+    """Undoes the rewrites and keeps punctuation."""
     for text_id, piece in batch.pieces.items():
         if text_id not in batch.translations:
             continue

@@ -111,7 +111,7 @@ def check_colons(source: str, target: str, context: CheckContext) -> FailedCheck
 
 
 def check_final_mark(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for the final punctuation of a sentence, except for abbreviations (`12 a.m.`) and paths of menus."""
+    """Looks for the final punctuation of a sentence, except for abbreviations (`12 a.m.`) and menu paths."""
     mark, target_mark = find_final_mark(source), find_final_mark(target)
     if mark == "." and (ends_with_abbreviation(source, context.source_language) or re.search(SIGN, source)):
         return None
@@ -172,7 +172,7 @@ def check_length(source: str, target: str, context: CheckContext) -> FailedCheck
 
 
 def check_sentences(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Compares the numbers of sentences, and of items of lists.
+    """Compares the numbers of sentences and list items.
 
     A translation that is long enough for all sentences may have fewer.
     """

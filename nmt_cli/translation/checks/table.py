@@ -83,7 +83,7 @@ class CheckRow(NamedTuple):
 
 LOSSES = tuple(dict.fromkeys(kind.words for kind in IF_LOST))
 CHECKS = (
-    CheckRow("failed", "copied, because nmt failed on them", doc="Finds a line on which nmt failed."),
+    CheckRow("failed", "copied, because nmt failed on them", doc="Finds a line on which nmt itself failed."),
     CheckRow(
         "kept",
         "kept as in the source or marked fuzzy, because the translation lost a placeholder, a tag or a key",

@@ -327,7 +327,7 @@ def find_written_breaks(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_references(line: DividedLine) -> Iterator[Frame]:
-    """Numbers of notes after a sentence: `It rains.[1] It snows.`"""
+    """Note numbers after a sentence: `It rains.[1] It snows.`"""
     yield from (Frame(*match.span()) for match in re.finditer(SENTENCE_NOTE, line.text))
 
 
@@ -385,12 +385,12 @@ def find_columns(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_comments(line: DividedLine) -> Iterator[Frame]:
-    """Marks of comments: `//`, `/* .. */`."""
+    """Comment marks: `//`, `/* .. */`."""
     yield from (Frame(*match.span()) for match in re.finditer(COMMENT_MARK, line.text))
 
 
 def find_items(line: DividedLine) -> Iterator[Frame]:
-    """Marks of items: `1. .. 2. ..`, `a) ..`."""
+    """Item marks: `1. .. 2. ..`, `a) ..`."""
     chain: list[re.Match[str]] = []
     for match in re.finditer(ITEM_MARK, line.text):
         if chain and is_next_item(chain[-1], match):
@@ -458,7 +458,7 @@ def find_insets(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_hours(line: DividedLine) -> Iterator[Frame]:
-    """Marks between the hours of days: `Mon-Fri 9-18, Sun closed`."""
+    """Marks between opening hours: `Mon-Fri 9-18, Sun closed`."""
     days = [match for _, match in find_short_days(line.covered, line.language)]
     marks = [
         Frame(first.end() + mark.start(), second.start())
