@@ -155,7 +155,9 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
         parts = [batch.parts[text_id] for text_id in batch.list_ids(index)]
         joined = join_parts(line, pieces, parts, tokenizers, sampled=is_sampled)
         joined = joined if is_sampled else select_distinct(joined, batch.n_best)
-        joined = joined if batch.memory is None else joined._replace(origin=find_origin(pieces))
+        if batch.memory is not None:
+            recalled = tuple(piece.recalled.source for piece in pieces if piece.recalled is not None)
+            joined = joined._replace(origin=find_origin(pieces), recalled=recalled)
         rewritten = batch.rewritten_lines[index]
         batch.result.append(undo_rewrites(joined, rewritten) if rewritten else joined)
 

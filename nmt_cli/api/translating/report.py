@@ -14,13 +14,14 @@ from nmt_cli.api.translating.outputs import OF_LANGUAGES, FileSummaries
 from nmt_cli.documents.document import Document, TornText
 from nmt_cli.errors import CheckError, DataError, FailedLineError
 from nmt_cli.jobs.units import TranslationExecutor
-from nmt_cli.text.wrapping import format_count
+from nmt_cli.text.wrapping import format_count, shorten_text
 from nmt_cli.translation.result import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.checks.table import CheckRow
     from nmt_cli.translation.config import CheckOptions
+    from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import CheckKind, Fault, Placed, Translation
     from nmt_cli.visuals.qa_report import QaReport
 
@@ -54,6 +55,8 @@ LINES_MOST = 6  # of all remarks about a run
 LINES_SHOWN = 5  # numbers of the lines that fail a check
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
+MOST_CORRECTIONS = 50  # pairs of a memory, each of which is meant for a text; in a larger one, most match none
+PAIRS_SHOWN, PAIR_SHOWN = 3, 40  # pairs, and characters of each
 
 
 @dataclass
@@ -103,7 +106,8 @@ class TranslationReport:
     first_error: str | None = None  # of nmt itself
     path: str | None = None  # of the report of all texts that failed
     max_length: int = 0  # of a translation, in tokens
-    has_memory: bool = False  # whether a translation memory was named
+    memory: TranslationMemory | None = None  # that was named
+    recalled: set[str] = field(default_factory=set)  # the sources of its pairs that texts had, if it is small
     leaves_out: bool = False  # whether files that stay as they are have no part in it
     bleu: float | None = None  # of the model on its development set
     gain: float | None = None  # in chrF there, beyond that of random sentences
@@ -119,6 +123,8 @@ class TranslationReport:
         self.texts += 1
         self.files.add(translation)
         self.origins[translation.origin] += 1
+        if self.memory is not None and len(self.memory) <= MOST_CORRECTIONS:
+            self.recalled.update(translation.recalled)
         self.failed += bool(translation.checks)
         if self.qa is not None:
             self.qa.add(translation, self.files.where, self.files.number)
@@ -212,8 +218,10 @@ class TranslationReport:
             workers = format_count(self.replacements, "worker")
             yield Remark(f"{workers} died and had to be replaced; the lines in progress were translated again")
         is_idle = self.origins.total() == self.origins["network"]
-        if self.has_memory and not (is_idle and self.leaves_out):  # its texts may be in the files that are left out
-            yield Remark(f"{'' if is_idle else '  '}{self.describe_memory()}", is_warning=is_idle)
+        if self.memory is not None and not (
+            is_idle and self.leaves_out
+        ):  # its texts may be in the files that are left out
+            yield Remark(f"{'' if is_idle else '  '}{self.describe_memory(self.memory)}", is_warning=is_idle)
         if self.repairs:
             repairs = self.repairs.most_common()
             kinds = ", ".join(f"{count_faults(fault, count)} ({remedy})" for (fault, remedy), count in repairs)
@@ -261,14 +269,23 @@ class TranslationReport:
             counts = f"{usual}ly in {format_count(most, self.source_cuts.thing)}, {other}ly in {fewest:,}"
             yield Remark(f"people are addressed {counts}{self.name_texts(other)}")
 
-    def describe_memory(self) -> str:
-        """Returns the line about texts found in a translation memory, also if it has none: it may be another's."""
+    def describe_memory(self, memory: TranslationMemory) -> str:
+        """Returns the line about texts found in a translation memory, also if it has none: it may be another's.
+
+        The pairs of a small one are corrections, of which one that no text has may be mistyped.
+        """
         changed, partly = self.origins["memory_numbers"], self.origins["memory_part"]
         whole = self.origins["memory"] + changed
         text = f"{format_count(whole, self.source_cuts.thing)} of {self.texts:,} from the translation memory"
         text += "" if whole or partly else ": its pairs must have whole texts or sentences, as --report shows them"
         text += f", {changed:,} of them with other numbers" if changed else ""
-        return text + (f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else "")
+        text += f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else ""
+        others = memory.list_others(self.recalled) if self.recalled and not self.leaves_out else []
+        shown = ", ".join(f'"{shorten_text(source, PAIR_SHOWN)}"' for source in others[:PAIRS_SHOWN])
+        more = " ..." if len(others) > PAIRS_SHOWN else ""
+        return text + (
+            f"; no text has the source of {format_count(len(others), 'pair')}: {shown}{more}" if others else ""
+        )
 
     @property
     def is_other_language(self) -> bool:

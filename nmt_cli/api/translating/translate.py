@@ -75,7 +75,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     known = [document for document in documents if not isinstance(document, ArrivingDocument)]
     outputs.require_formats(known, BY_NAME["jsonl"] if writer.layout.json else TEXT)
     require_room(command, documents)
-    report = open_report(command, documents, card, content, resumable)
+    report = open_report(command, documents, card, content, resumable, memory)
     if is_prompt:
         batches = console.ask_for_lines(card, writer.write, command.document.errors)
     else:
@@ -244,6 +244,7 @@ def open_report(
     card: ModelCard,
     content: FolderContent,
     job: ResumableJob,
+    memory: TranslationMemory | None,
 ) -> TranslationReport:
     """Returns an empty report, which counts lines if all documents are plain text, else texts."""
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
@@ -258,7 +259,7 @@ def open_report(
         qa=qa,
         path=path,
         max_length=length,
-        has_memory=bool(command.memories.tm),
+        memory=memory,
         leaves_out=bool(job.current or job.edited),
         bleu=card.development_bleu,
         gain=card.development_gain,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher
 from functools import cache, cached_property
@@ -211,6 +211,11 @@ def make_bare_key(text: str) -> str:
     return make_memory_key(unescape(bare).translate(ANGLES))
 
 
+def make_menu_key(text: str) -> str:
+    """Returns the form in which texts are compared without their marks, and without the signs of a menu."""
+    return make_bare_key(text).translate(dict.fromkeys(map(ord, IN_WORD)))
+
+
 def put_codes(text: str, codes: Mapping[str, str]) -> str:
     """Returns a text with the code for which names such as `{1}` stand."""
     return re.sub("|".join(map(re.escape, codes)), lambda match: codes[match[0]], text) if codes else text
@@ -323,6 +328,7 @@ WordRanges = tuple[range, range]  # of a text and of its translation
 class RecalledTranslation(NamedTuple):
     """A translation from a memory; `origin` says whether its numbers had to be changed."""
 
+    source: str  # of its pair
     text: str
     origin: Origin
     enclosed: tuple[WordRanges, ...] = ()  # words between marks that the memory spells, and a document sets aside
@@ -410,7 +416,7 @@ class TranslationMemory:
             marked = self.bare_sources.sources.get(key)  # the same pair with its codes
             is_same = marked is not None and fit_marks(marked, self.targets[marked], text) == target
             enclosed = pair_enclosed(marked, self.targets[marked]) if marked is not None and is_same else ()
-            return RecalledTranslation(fit_breaks(target, text), "memory", enclosed)
+            return RecalledTranslation(key, fit_breaks(target, text), "memory", enclosed)
         other = self.find_other_marks(text, codes or {})
         if other is not None:
             return other
@@ -419,7 +425,7 @@ class TranslationMemory:
         if source is None:
             return None
         adapted = replace_numbers(source, self.targets[source], key, self.target_language, convert)
-        return None if adapted is None else RecalledTranslation(fit_breaks(adapted, text), "memory_numbers")
+        return None if adapted is None else RecalledTranslation(source, fit_breaks(adapted, text), "memory_numbers")
 
     def find_other_marks(self, text: str, codes: Mapping[str, str]) -> RecalledTranslation | None:
         """Returns the translation of a text whose source in the memory has other marks, or None."""
@@ -430,8 +436,13 @@ class TranslationMemory:
             before, target = name_codes(source, text, codes), name_codes(self.targets[source], text, codes)
             fitted = None if before is None or target is None else fit_marks(before, target, text)
             if before is not None and target is not None and fitted is not None:
-                return RecalledTranslation(fit_breaks(fitted, text), "memory", pair_enclosed(before, target))
+                return RecalledTranslation(source, fit_breaks(fitted, text), "memory", pair_enclosed(before, target))
         return None
+
+    def list_others(self, recalled: Iterable[str]) -> list[str]:
+        """Returns the sources that are not `recalled`, of those that differ in their marks alone the last."""
+        known = set(map(make_menu_key, recalled))
+        return list({key: source for source in self.targets if (key := make_menu_key(source)) not in known}.values())
 
     def has_text(self, text: str) -> bool:
         """Whether the memory has a translation of a text."""

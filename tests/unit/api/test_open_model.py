@@ -78,7 +78,7 @@ PO = (
 def test_every_format_of_pairs_is_a_memory_whichever_way_round_it_is(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     memory = load_memory([tmp_path / name], ("eng", "deu"))
-    assert memory.find("The hat.") == RecalledTranslation("Der Hut.", "memory")
+    assert memory.find("The hat.") == RecalledTranslation("The hat.", "Der Hut.", "memory")
     assert not memory.has_text("The rest.") and not memory.has_text("Der Hut.")
 
 

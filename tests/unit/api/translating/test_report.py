@@ -9,6 +9,7 @@ from nmt_cli.api.translating.report import LINES_MOST, TranslationReport
 from nmt_cli.errors import CheckError, DataError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
+from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.result import (
     CheckKind,
     FailedCheck,
@@ -165,11 +166,30 @@ def test_of_several_files_a_text_has_its_number_in_its_file() -> None:
     ],
 )
 def test_a_memory_that_has_no_text_is_reported(origin: str, leaves_out: bool, warnings: list[bool]) -> None:
-    report = TranslationReport(has_memory=True, leaves_out=leaves_out, languages=("eng", "deu"))
+    report = TranslationReport(memory=TranslationMemory(), leaves_out=leaves_out, languages=("eng", "deu"))
     report.add(make_translation({"origin": origin}))
     remarks = report.list_remarks()
     assert [remark.is_warning for remark in remarks] == warnings
     assert ["as --report shows them" in remark.text for remark in remarks] == warnings
+
+
+@pytest.mark.parametrize(
+    ("pairs", "recalled", "leaves_out", "ending"),
+    [
+        (2, ["pair 0"], False, '; no text has the source of 1 pair: "pair 1"'),
+        (50, ["pair 1"], False, '; no text has the source of 49 pairs: "pair 0", "pair 2", "pair 3" ...'),
+        (2, ["pair 0", "pair 1"], False, ""),
+        (2, ["pair 0"], True, ""),  # which texts that stay as they are may have
+        (51, ["pair 0"], False, ""),  # a memory of many files
+    ],
+)
+def test_corrections_that_no_text_has_are_named(pairs: int, recalled: list[str], leaves_out: bool, ending: str) -> None:
+    memory = TranslationMemory()
+    for number in range(pairs):
+        memory.add(f"pair {number}", "Paar")
+    report = TranslationReport(memory=memory, leaves_out=leaves_out, languages=("eng", "deu"))
+    report.add(make_translation({"origin": "memory", "recalled": tuple(recalled)}))
+    assert [remark.text for remark in report.list_remarks()] == [f"  1 line of 1 from the translation memory{ending}"]
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def remember(*pairs: tuple[str, str], language: str = "deu") -> TranslationMemor
 )
 def test_a_text_is_found_whatever_its_form_blanks_and_invisible_marks(text: str) -> None:
     memory = remember(("The café is closed.", "Das Café ist zu."))
-    assert memory.find(text) == RecalledTranslation("Das Café ist zu.", "memory")
+    assert memory.find(text) == RecalledTranslation("The café is closed.", "Das Café ist zu.", "memory")
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_case_letters_and_the_final_mark_count(text: str) -> None:
 
 def test_the_last_of_several_translations_counts() -> None:
     memory = remember(("Save", "Sichern"), ("Save", "Speichern"), ("Save", " "), ("", "nichts"))
-    assert memory.find("Save") == RecalledTranslation("Speichern", "memory")
+    assert memory.find("Save") == RecalledTranslation("Save", "Speichern", "memory")
     assert len(memory) == 1
 
 
 def test_line_breaks_of_a_translation_stay_where_its_text_has_some() -> None:
     memory = remember(("One\nTwo", "Eins\nZwei"))
-    assert memory.find("One\nTwo\n") == RecalledTranslation("Eins\nZwei", "memory")
-    assert memory.find("One Two") == RecalledTranslation("Eins Zwei", "memory")
+    assert memory.find("One\nTwo\n") == RecalledTranslation("One Two", "Eins\nZwei", "memory")
+    assert memory.find("One Two") == RecalledTranslation("One Two", "Eins Zwei", "memory")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_text_is_found_whatever_its_marks_and_its_translation_gets_those_of_th
     source: str, target: str, text: str, expected: str | None
 ) -> None:
     found = remember((source, target)).find(text, codes={"{1}": "`a b`"} if "{1}" in text else None)
-    assert (found and found[:2]) == (expected and (expected, "memory"))
+    assert (found and found[1:3]) == (expected and (expected, "memory"))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,28 @@ def test_words_between_marks_are_known_as_a_person_placed_them(
 
 def test_a_menu_entry_is_found_with_its_sign_inside_or_before_a_word() -> None:
     memory = remember(("E&xit", "Be&enden"))
-    assert memory.find("E&xit") == memory.find("&Exit") == RecalledTranslation("Be&enden", "memory")
+    for text in ("E&xit", "&Exit"):
+        assert memory.find(text) == RecalledTranslation(text, "Be&enden", "memory")
+
+
+@pytest.mark.parametrize(
+    ("texts", "others"),
+    [
+        (["Save", "Room 9"], ["Teh cat."]),
+        (["&Save", "Room 5", "Teh cat."], []),
+        ([], ["S&ave", "Room 5", "Teh cat."]),
+    ],
+)
+def test_sources_that_no_text_has_are_listed_whatever_their_marks(texts: list[str], others: list[str]) -> None:
+    memory = remember(
+        ("Save", "Sichern"),
+        ("&Save", "&Sichern"),
+        ("S&ave", "S&ichern"),
+        ("Room 5", "Raum 5"),
+        ("Teh cat.", "Die Katze."),
+    )
+    recalled = [found.source for text in texts if (found := memory.find(text)) is not None]
+    assert len(recalled) == len(texts) and memory.list_others(recalled) == others
 
 
 @pytest.mark.parametrize(
@@ -136,20 +157,20 @@ def test_numbers_are_changed_where_each_stands_once_on_both_sides(
     old_source: str, old_target: str, new_source: str, new_target: str | None
 ) -> None:
     memory = remember((old_source, old_target))
-    expected = None if new_target is None else RecalledTranslation(new_target, "memory_numbers")
+    expected = None if new_target is None else RecalledTranslation(old_source, new_target, "memory_numbers")
     assert memory.find(new_source) == expected
 
 
 def test_what_the_memory_does_not_show_of_the_notation_is_converted() -> None:
     memory = remember(("It costs 5 euros.", "Es kostet 5 Euro."))
     converted = memory.find("It costs 2,000 euros.", lambda number: number.replace(",", "."))
-    assert converted == RecalledTranslation("Es kostet 2.000 Euro.", "memory_numbers")
+    assert converted == RecalledTranslation("It costs 5 euros.", "Es kostet 2.000 Euro.", "memory_numbers")
 
 
 def test_a_text_with_the_very_numbers_comes_before_one_with_others() -> None:
     memory = remember(("Room 5", "Raum 5"), ("Room 6", "Zimmer 6"))
-    assert memory.find("Room 5") == RecalledTranslation("Raum 5", "memory")
-    assert memory.find("Room 9") == RecalledTranslation("Zimmer 9", "memory_numbers")
+    assert memory.find("Room 5") == RecalledTranslation("Room 5", "Raum 5", "memory")
+    assert memory.find("Room 9") == RecalledTranslation("Room 6", "Zimmer 9", "memory_numbers")
 
 
 def test_a_line_of_numbers_alone_has_no_translation_with_others() -> None:
