@@ -178,7 +178,7 @@ CHECKS = (
     CheckRow(
         "confidence",
         "of low confidence",
-        doc="Finds a sentence whose confidence is below `--min-confidence`, or else the model's threshold. Of "
+        doc="Finds a sentence whose confidence is below `--min-confidence`, by default the model's threshold. Of "
         "several sentences, it names the least confident. In paragraphs of three to six good sentences, 5 % fail.",
     ),
 )
