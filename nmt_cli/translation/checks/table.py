@@ -179,7 +179,7 @@ CHECKS = (
         "confidence",
         "of low confidence",
         doc="Finds a sentence whose confidence is below `--min-confidence`, by default the model's threshold. Of "
-        "several sentences, it names the least confident. In paragraphs of three to six good sentences, 5 % fail.",
+        "several sentences, it names the least confident. It fails 5 % of paragraphs with three to six good sentences.",
     ),
 )
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)
