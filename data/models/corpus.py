@@ -1,4 +1,4 @@
-"""Makes the corpus of English-German models for real text: Tatoeba, LibreOffice, catalogues, phrases, names.
+"""Makes the corpus of English-German models for real text: Tatoeba, LibreOffice, catalogues, everyday words, names.
 
     python data/models/corpus.py --tatoeba PAIRS --help-pages PAIRS --interface PAIRS --catalogues PAIRS --output DIR
 
@@ -8,7 +8,8 @@ writes a file of training pairs for each source, and the held-out sets:
     DIR/joined.tsv                       pairs of Tatoeba by twos, as lines of two sentences
     DIR/help.tsv                         paragraphs with their pages, in order, below a header
     DIR/labels.tsv, messages.tsv         pairs of `catalogues.py` of at most five words on both sides, and longer ones
-    DIR/phrases.tsv, names.tsv           `data/phrases.eng-deu.tsv`, and CLDR's names of `data/names.eng-deu.tsv`
+    DIR/phrases.tsv, words.tsv, everyday.tsv, names.tsv
+                                         `data/phrases.eng-deu.tsv` and so on
     DIR/dev.tsv, test.tsv, dev/*, test/* the held-out pairs together, and by set
 
 Sets are held out at random: sentences of Tatoeba, paragraphs of the help, whole pages of it, and whole catalogues of
@@ -39,7 +40,7 @@ class Pair(NamedTuple):
 DEV = {"tatoeba": 800, "help": 300, "pages": 300, "ui": 400}  # pairs, at least
 TEST = {"tatoeba": 2000, "help": 500, "pages": 600, "ui": 800}
 DATA = Path(__file__).parent.parent
-PHRASES, NAMES = DATA / "phrases.eng-deu.tsv", DATA / "names.eng-deu.tsv"
+WRITTEN = ("phrases", "words", "everyday", "names")  # files of `data/`: of two that have a text, the first counts
 TESTED_PHRASES = DATA.parent / "benchmarks" / "phrases.tsv"
 JOINED = 6_000  # lines of two sentences of Tatoeba
 HEADER = Pair("eng", "deu", "page")
@@ -148,7 +149,7 @@ def make_corpus(
 ) -> None:
     """Writes the training pairs of each source, all of dev and of test, and each of their sets."""
     texts = list(read_pairs(catalogues, 2)) if catalogues else []
-    paragraphs, phrases = list(read_pairs(help_pages, 2)), list(read_pairs(PHRASES))
+    paragraphs = list(read_pairs(help_pages, 2))
     sources = {
         "tatoeba": make_groups(read_pairs(tatoeba)),
         "help": make_groups(pair._replace(group="") for pair in paragraphs),
@@ -156,9 +157,11 @@ def make_corpus(
         "ui": make_groups(read_pairs(interface, 3)),
         "labels": [list(filter(is_label, texts))],
         "messages": [list(filterfalse(is_label, texts))],
-        "phrases": [phrases],
-        "names": [leave_out(read_pairs(NAMES), key_sides(phrases))],  # which say how a shop or a sign calls it
     }
+    known: set[tuple[int, str]] = set()
+    for name in WRITTEN:
+        sources[name] = [leave_out(read_pairs(DATA / f"{name}.eng-deu.tsv"), known)]
+        known |= key_sides(sources[name][0])
     draws = random.Random(seed)
     held, training = hold_out(sources, draws, tested)
     for name, pairs in held.items():
@@ -167,7 +170,7 @@ def make_corpus(
         alone = (pair._replace(group="") for name in ("tatoeba", "help", "ui") for pair in held[f"{split}/{name}"])
         write_pairs(output / f"{split}.tsv", chain(alone, held[f"{split}/pages"]), with_groups=True)
     write_pairs(output / "help.tsv", training["pages"], with_groups=True)
-    for name in ("tatoeba", "ui", "phrases", "names", "labels", "messages"):
+    for name in ("tatoeba", "ui", *WRITTEN, "labels", "messages"):
         draws.shuffle(training[name])
         write_pairs(output / f"{name}.tsv", training[name])
     write_pairs(output / "joined.tsv", join_by_twos(training["tatoeba"], draws))

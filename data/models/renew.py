@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from corpus import Pair, key_sides, leave_out, make_corpus, read_pairs, write_pairs
+from corpus import WRITTEN, Pair, key_sides, leave_out, make_corpus, read_pairs, write_pairs
 from make import HERE, make_package, rewrite_card
 from sacrebleu.metrics import CHRF
 
@@ -50,15 +50,17 @@ class Stage(NamedTuple):
 
 
 WEIGHTS = {  # in both stages
-    "tatoeba": (0.5, 0.1),
+    "tatoeba": (0.5, 0.3),
     "joined": (1, 1),
     "help": (1, 1),
     "ui": (1, 0.3),
     "distilled": (1, 0.3),
     "texts": (1, 1),
-    "labels": (3, 1),
+    "labels": (1, 0.5),
     "messages": (1, 0.3),
     "phrases": (8, 4),
+    "words": (8, 4),
+    "everyday": (4, 2),
     "names": (2, 1),
 }
 STAGES = tuple(
@@ -158,7 +160,7 @@ def renew_lexicons(corpora: argparse.Namespace) -> Iterator[Path]:
     """
     corpus = corpora.work / "corpus"
     make_corpus(corpora.tatoeba, corpora.help_pages, corpora.interface, corpus)
-    files = (("tatoeba", None), ("help", 2), ("ui", None), ("phrases", None), ("names", None))
+    files = (("tatoeba", None), ("help", 2), ("ui", None), *((name, None) for name in WRITTEN))
     pairs = [pair for name, group_column in files for pair in read_pairs(corpus / f"{name}.tsv", group_column)]
     for name, direction in DIRECTIONS.items():
         model = find_model(Path(name))

@@ -96,7 +96,7 @@ def test_no_held_out_sentence_is_learned_even_if_distilled(
 # `data/models/corpus.py`: what is held out for the bundled models is in no other set and not in training.
 
 
-TRAINED = ("tatoeba", "help", "ui", "labels", "messages", "phrases", "names")
+TRAINED = ("tatoeba", "help", "ui", "labels", "messages", "phrases", "words", "everyday", "names")
 MADE_SETS = [f"{split}/{name}" for split in ("dev", "test") for name in ("tatoeba", "help", "pages", "ui")]
 
 
