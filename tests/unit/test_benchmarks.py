@@ -263,6 +263,12 @@ def test_no_phrase_to_test_with_is_one_to_learn_from() -> None:
         assert len(known) == 500
         assert known.isdisjoint(key_phrase(text) for row in tested for text in row[side].split(" | "))
         assert len({key_phrase(row[side].split(" | ")[0]) for row in tested}) == 200
+    for name, fewest in (("words", 17_000), ("everyday", 9_000)):
+        rows = [line.split("\t") for line in (PROJECT / f"data/{name}.eng-deu.tsv").read_text("utf-8").splitlines()]
+        assert len({row[0] for row in rows}) == len(rows) >= fewest and {len(row) for row in rows} == {2}
+        for side in (0, 1):
+            texts = {key_phrase(row[side]) for row in rows}
+            assert texts.isdisjoint(key_phrase(text) for row in tested for text in row[side].split(" | "))
 
 
 @pytest.mark.parametrize(
