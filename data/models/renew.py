@@ -65,7 +65,7 @@ WEIGHTS = {  # in both stages
 }
 STAGES = tuple(
     Stage(name, time, context, {file: weights[number] for file, weights in WEIGHTS.items()})
-    for number, (name, time, context) in enumerate((("broad", 0.7, 0.6), ("context", 0.3, 0.9)))
+    for number, (name, time, context) in enumerate((("broad", 0.66, 0.6), ("context", 0.34, 0.9)))
 )
 SHORTEST = 20  # seconds of a stage
 CLOSE = 50.0  # chrF of a translation that is learned from
@@ -187,7 +187,7 @@ def main() -> None:
     for option in ("--tatoeba", "--help-pages", "--interface", "--catalogues", "--captions", "--work"):
         parser.add_argument(option, type=Path, required=True)
     parser.add_argument("--output", type=Path, default=HERE, help="folder of the packages")
-    parser.add_argument("--minutes", type=float, default=82, help="of training, both stages together")
+    parser.add_argument("--minutes", type=float, default=80, help="of training, both stages together")
     parser.add_argument("--go-on", action="store_true", help="train the packages further")
     parser.add_argument("--distil", action="store_true", help="also on eng-deu's translations of the sources")
     parser.add_argument("--lexicons", action="store_true", help="renew the lexicons of the packages alone")
