@@ -101,10 +101,11 @@ def read_mark(source: DocumentSource, file_format: FileFormat, head: bytes) -> D
     return source._replace(config=dataclasses.replace(source.config, encoding="utf-16"))
 
 
-def fit_options(name: str, config: DocumentOptions) -> DocumentOptions:
-    """Returns the settings without the options that the format `name` lacks, for one of many files."""
-    foreign = [option for option, formats in HOLDERS.items() if name not in formats]
-    foreign += ["encoding"] if find_row(name).names_encoding else []
+def fit_options(name: str, config: DocumentOptions, beside: frozenset[str]) -> DocumentOptions:
+    """Returns the settings without the options that the format `name` lacks, and one of those `beside` it has."""
+    foreign = [option for option, formats in HOLDERS.items() if name not in formats and not beside.isdisjoint(formats)]
+    has_encodings = not all(find_row(other).names_encoding for other in beside)
+    foreign += ["encoding"] if has_encodings and find_row(name).names_encoding else []
     defaults = DocumentOptions()
     return dataclasses.replace(config, **{option: getattr(defaults, option) for option in foreign})
 

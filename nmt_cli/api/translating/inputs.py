@@ -38,7 +38,7 @@ class InputFile(NamedTuple):
 
     path: Path
     relative: Path
-    is_found: bool = False  # in a folder, rather than named
+    beside: frozenset[str] = frozenset()  # the formats of all files, whose options it may lack
 
 
 class FolderContent(NamedTuple):
@@ -66,9 +66,11 @@ def list_files(
     files of the same folder are left out. Raises NotFoundError for a folder without a file to translate.
     """
     content, used, written = FolderContent([], []), {path.resolve() for path in others}, WrittenFiles()
+    by_name = frozenset(format.name for format in map(find_by_name, inputs) if format is not None)
+    beside = frozenset(BY_NAME) if any(path.is_dir() for path in inputs) else by_name
     for path in inputs:
         if not path.is_dir():
-            content.files.append(InputFile(path, Path(path.name)))
+            content.files.append(InputFile(path, Path(path.name), beside))
             continue
         before = len(content.files)
         for file in walk_folder(path, None if output is None else Path(output)):
@@ -82,7 +84,7 @@ def list_files(
             else:
                 reason = find_reason_to_skip(file, config)
             if reason is None:
-                content.files.append(InputFile(file, file.relative_to(path), is_found=True))
+                content.files.append(InputFile(file, file.relative_to(path), beside))
             else:
                 content.skipped.append((file, reason))
         if len(content.files) == before:
@@ -268,10 +270,9 @@ class DocumentOpener:
         return documents
 
     def defer_file(self, file: InputFile) -> Document:
-        """Returns a document that is opened when it is read; one of a folder ignores the options that it lacks."""
+        """Returns a document that is opened when it is read, without the options that others have and it lacks."""
         format, source = self.identify_file(file.path)
-        if file.is_found:
-            source = source._replace(config=fit_options(format.name, source.config))
+        source = source._replace(config=fit_options(format.name, source.config, file.beside))
         self.accept_format(format)
         check_options(format.name, source)
         return DeferredDocument(source, format, self)

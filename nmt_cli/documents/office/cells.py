@@ -26,7 +26,7 @@ from nmt_cli.documents.columns import (
     list_added_columns,
     require_languages,
 )
-from nmt_cli.documents.document import DocumentSource, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText
 from nmt_cli.documents.office.opendocument import OpenDocument, OpenDocumentReader
 from nmt_cli.documents.paragraph import Paragraph
@@ -191,16 +191,24 @@ class Sheet(ABC):
         return TranslationUnit((format_cell(cell.text),), write_row)
 
 
-def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], source: DocumentSource) -> SheetKey:
-    """Returns the key of the first sheet whose header has the column. Raises DataError if none has it."""
+def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], document: Document) -> SheetKey:
+    """Returns the key of the first sheet whose header has the column, and notes how many others have it.
+
+    Raises DataError if none has it.
+    """
+    source, keys = document.source, list[SheetKey]()
     require_languages(source)
     error: DataError | None = None
     for key, header in headers:
         try:
             if header and find_column_index(source, header) >= 0:
-                return key
+                keys.append(key)
         except DataError as problem:
             error = error or problem
+    if len(keys) > 1 and has_header(source):
+        document.notes["further sheets with that column, left as they are"] += len(keys) - 1
+    if keys:
+        return keys[0]
     raise error or DataError(f"{source.name} has no cells", hint="name another file")
 
 
@@ -240,7 +248,7 @@ class OdsDocument(OpenDocument):
     def chosen_sheet(self) -> CalcSheet:
         """The content, of which the first sheet with the column is translated."""
         sheet = CalcSheet(self.open_part(CONTENT_PART), CalcBook(self.source.name, self.read_bytes))
-        sheet.number = choose_sheet(sheet.read_headers(), self.source)
+        sheet.number = choose_sheet(sheet.read_headers(), self)
         return sheet
 
 

@@ -138,7 +138,7 @@ class XlsxDocument(OpenXmlDocument):
     def chosen_sheet(self) -> str:
         """The part with the first sheet that has the column, in the order of the workbook."""
         names = [part for _, part in self.book.sheets if self.has_part(part)]
-        return choose_sheet(((name, self.open_sheet(name).header) for name in names), self.source)
+        return choose_sheet(((name, self.open_sheet(name).header) for name in names), self)
 
     def open_sheet(self, name: str) -> WorkbookSheet:
         return WorkbookSheet(self.open_part(name), self.book)

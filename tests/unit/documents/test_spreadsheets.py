@@ -6,8 +6,8 @@ import pytest
 
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.translation.result import FailedCheck, Translation
-from support.archives import make_ods, make_xlsx, unpack
-from support.documents import convert_bytes, list_texts
+from support.archives import make_ods, make_xlsx, pack, unpack
+from support.documents import convert_bytes, list_texts, open_bytes, write_document
 from support.translations import louder, same
 
 STRINGS = (
@@ -28,7 +28,7 @@ WIDTHS = '<col min="1" max="1" width="4"/><col min="2" max="3" width="40" custom
 BEFORE = f'<dimension ref="A1:C7"/><cols>{WIDTHS}</cols>'
 XLSX = make_xlsx(ROWS, STRINGS, BEFORE)
 CELL = '<table:table-cell office:value-type="string">{}</table:table-cell>'
-ODS = make_ods(
+ODS_ROWS = (
     f"<table:table-row>{CELL.format('<text:p>id</text:p>')}{CELL.format('<text:p>English</text:p>')}"
     '<table:table-cell table:number-columns-repeated="1000"/></table:table-row>'
     f"<table:table-row>{CELL.format('<text:p>k1</text:p>')}"
@@ -38,6 +38,7 @@ ODS = make_ods(
     '<table:table-row><table:table-cell/><table:table-cell table:formula="of:=[.B2]" office:value-type="string">'
     "<text:p>good day</text:p></table:table-cell></table:table-row>"
 )
+ODS = make_ods(ODS_ROWS)
 
 
 def repeat(text: str, count: str) -> str:
@@ -99,6 +100,33 @@ def test_a_column_of_opendocument_gets_columns_behind_the_last() -> None:
     row = content[content.index("k1") :]
     assert row.index("seven") < row.index("GOOD DAY FRIEND") < row.index('office:value="0.2500"')
     assert row.index("0.2500") < row.index('table:style-name="x"') and content.count("GOOD DAY") == 1
+
+
+def add_sheet(data: bytes) -> bytes:
+    """The workbook with its sheet once more."""
+    parts = unpack(data)
+    for name, tag in (
+        ("xl/workbook.xml", '<sheet name="Texts" sheetId="1" r:id="r1"/>'),
+        ("xl/_rels/workbook.xml.rels", '<Relationship Id="r1" Type="x" Target="worksheets/sheet1.xml"/>'),
+        (
+            "[Content_Types].xml",
+            re.findall("<Override[^>]*sheet1.xml[^>]*>", read_part(data, "[Content_Types].xml"))[0],
+        ),
+    ):
+        more = tag.replace("Texts", "More").replace('"1"', '"2"').replace("r1", "r2").replace("sheet1", "sheet2")
+        parts[name] = parts[name].replace(tag.encode(), f"{tag}{more}".encode())
+    return pack({**parts, "xl/worksheets/sheet2.xml": parts["xl/worksheets/sheet1.xml"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("xlsx", add_sheet(XLSX)), ("ods", make_ods(f"{ODS_ROWS}</table:table><table:table table:name='B'>{ODS_ROWS}"))],
+)
+@pytest.mark.parametrize(("column", "sheets"), [("English", 1), ("2", 0)])
+def test_further_sheets_with_the_column_are_noted(name: str, data: bytes, column: str, sheets: int) -> None:
+    document = open_bytes(name, data, column=column)
+    list(write_document(document, louder))
+    assert document.notes["further sheets with that column, left as they are"] == sheets
 
 
 @pytest.mark.parametrize(("name", "data"), [("xlsx", XLSX), ("ods", ODS)])

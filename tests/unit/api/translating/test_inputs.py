@@ -10,6 +10,7 @@ from nmt_cli.api.translating.outputs import WrittenFiles
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import NotFoundError, OptionError
+from nmt_cli.formats import BY_NAME
 from nmt_cli.translation.memory.lookup import TranslationMemory
 
 FILES = {
@@ -44,8 +45,8 @@ def list_places(folder: Path, **options: str) -> list[str]:
 def test_each_file_of_a_known_kind_keeps_its_place_and_others_are_told(book: Path) -> None:
     content = list_files([book], f"{book}/out", DocumentOptions())
     assert content.files == [
-        InputFile(book / "one.txt", Path("one.txt"), is_found=True),
-        InputFile(book / "two/page.html", Path("two/page.html"), is_found=True),
+        InputFile(book / "one.txt", Path("one.txt"), frozenset(BY_NAME)),
+        InputFile(book / "two/page.html", Path("two/page.html"), frozenset(BY_NAME)),
     ]
     told = content.describe_skipped()
     assert told.startswith("4 of 6 files neither translated nor copied: ")
@@ -78,7 +79,7 @@ def test_a_memory_knows_before_a_worker_gets_it_that_words_are_linked(book: Path
     memory = TranslationMemory(links_words=False)
     template = DocumentSource((), "x", DocumentOptions(), "de", memory=memory)
     opener = DocumentOpener(template, lambda _: "", is_bare=True, console=SimpleNamespace())  # type: ignore[arg-type]
-    opener.open_files([InputFile(book / name, Path(name), is_found=True)], [], is_apart=True)
+    opener.open_files([InputFile(book / name, Path(name), frozenset(BY_NAME))], [], is_apart=True)
     assert memory.links_words is links_words
 
 
@@ -106,9 +107,32 @@ def test_options_decide_what_can_be_read(book: Path) -> None:
         list_places(book, format="docx")
 
 
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [
+        (["two/table.csv", "one.txt"], ["text", None]),
+        (["two", "one.txt"], [None, "text", None]),
+        (["one.txt", "two/page.html"], None),  # none of which has columns
+    ],
+)
+def test_a_file_lacks_an_option_only_beside_one_that_has_it(
+    book: Path, names: list[str], columns: list[str | None] | None
+) -> None:
+    config = DocumentOptions(column="text")
+    files = list_files([book / name for name in names], "out/", config).files
+    opener = DocumentOpener(DocumentSource((), "x", config, "de"), str, is_bare=True, console=SimpleNamespace())  # type: ignore[arg-type]
+    if columns is None:
+        with pytest.raises(OptionError, match="which has no columns"):
+            opener.open_files(files, [], is_apart=True)
+    else:
+        opened = opener.open_files(files, [], is_apart=True)
+        assert [document.source.config.column for document in opened] == columns
+
+
 def test_a_named_file_is_never_skipped_and_many_skipped_ones_are_shortened(book: Path) -> None:
     named = list_files([book / "two/logo.png"], "out/", DocumentOptions())
-    assert named.files == [InputFile(book / "two/logo.png", Path("logo.png"))] and not named.describe_skipped()
+    picture = InputFile(book / "two/logo.png", Path("logo.png"), frozenset({"picture"}))
+    assert named.files == [picture] and not named.describe_skipped()
     write_files(book, {f"{number}.xyz": "?" for number in range(9)})
     told = list_files([book], None, DocumentOptions()).describe_skipped()
     assert told.endswith("4.xyz ...") and told.startswith("13 of 16 files")
