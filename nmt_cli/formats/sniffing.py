@@ -23,6 +23,11 @@ PROLOG = r"(?si)\s*(?:<\?[^>]*\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>|\s
 ROOT_ELEMENT = r"<(?:[\w.-]+:)?([A-Za-z][\w.-]*)[\s/>]"
 CHARSET = re.compile(rb'"Content-Type:[^"\n]*charset=([\w.:-]+)', re.IGNORECASE)  # of a gettext catalogue
 TEMPLATE = b"CHARSET"  # what a catalogue without a language has there
+# The settings before a page of Markdown; YAML of several parts goes on with another key.
+FRONT_MATTER = (
+    r"---[ \t]*\r?\n(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t-][^\n]*\n|\r?\n)*)+?---[ \t]*(?:\r?\n|$)"
+    r"(?!\s*(?:[\w-]+:(?:\s|$)|- |---|<!doctype|<html))"
+)
 LATEX = r"\\documentclass\b|\\begin\{document\}"
 # Parts of zip archives, by which the documents that are such archives are told apart.
 PARTS = {
@@ -97,6 +102,8 @@ def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
     by_shape = next((format for format in FORMATS if format.shape and re.match(format.shape, text)), None)
     if by_shape is not None:
         return by_shape
+    if by_name in (None, TEXT) and re.match(FRONT_MATTER, text):
+        return BY_NAME["md"]
     if by_name in (None, TEXT) and "\\" in text and re.search(LATEX, text):
         return BY_NAME["tex"]
     is_open = by_name is None or by_name.name in ("text", "tsv", "csv", "json", "jsonl")

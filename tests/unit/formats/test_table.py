@@ -90,6 +90,7 @@ CONTENT = {
     "eml": b"From: a@b.c\nSubject: a\n long one\nMIME-Version: 1.0\n\nHello.\n",
     "usfm": b"\\id GEN English\n\\c 1\n",
     "tex": b"% a comment\n\\documentclass{article}\n",
+    "md": b"---\ntitle: A day\ntags:\n  - x\n- y\n\nlayout: post\n---\n\n# A day\n",
     "rtf": b"{\\rtf1\\ansi Hello}",
     "jsonl": b'{"text": "a"}\n{"text": "b"}\n',
     "pdf": b"%PDF-1.7\n%\xe2\xe3",
@@ -109,7 +110,7 @@ CONTENT = {
 def test_a_file_is_recognised_by_its_content_whatever_it_is_called(name: str) -> None:
     for path in (None, Path("a.txt"), Path("b"), Path("c.tsv")):
         expected = "tsv" if name == "text" and path == Path("c.tsv") else name
-        if name in ("xml", "tex") and path == Path("c.tsv"):
+        if name in ("xml", "tex", "md") and path == Path("c.tsv"):
             continue  # columns may begin with a tag
         assert recognise_format(path, CONTENT[name]).name == expected
 
@@ -133,6 +134,12 @@ def test_a_file_is_recognised_by_its_content_whatever_it_is_called(name: str) ->
         ("a.en", b"<b>Bold</b> text\n", "text"),
         ("a.txt", b"[1] A footnote.\n[2] Another.\n", "text"),
         ("a.txt", b"{name} came in.\n", "text"),
+        ("a.txt", b"---\nHe said: no.\n---\nShe went.\n", "text"),
+        ("a.txt", b"---\nkind: Pod\n---\nkind: Service\n", "text"),  # YAML
+        ("a.txt", b"---\nTom: Where are you?\nAnn: Here.\n", "text"),
+        ("a.txt", b"# Title\n\n- One\n- Two\n", "text"),  # which may be lines
+        ("a.yaml", b"---\ntitle: x\n---\n\nText.\n", "yaml"),
+        ("a.html", b"---\ntitle: x\n---\n\nText.\n", "html"),
         ("a.txt", b"a\0b\n", "text"),
         ("a.json", b'{"menu": {"open": "Open"}}', "json"),
         ("a.json", b'{"en": "a", "de": "b"}\n{"en": "c", "de": "d"}\n', "jsonl"),
