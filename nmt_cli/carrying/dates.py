@@ -425,11 +425,14 @@ def find_weekdays(kind: Kind, text: str, context: Context) -> Iterator[Span]:
     """Yields abbreviated days: `Mon-Fri`, `on Tue. at`, `Sat 9:00`; but not `The Sun is up`.
 
     They need a full stop within the sentence, a preposition, another such day, a time or what shops say about a day
-    beside them, since many are words too; so does a day alone that training has as a word.
+    beside them, or must be all of the text, since many are words too.
     """
     days = list(find_short_days(text, context.languages[0], context.is_word))
-    target = load_calendar(context.languages[1]) if days else None
+    target = load_calendar(context.languages[1])
     if target is None or not target.short_days:
+        return
+    if alone := find_entry(text, context, target):
+        yield alone
         return
     chains: list[list[tuple[int, re.Match[str]]]] = []
     for number, match in days:
@@ -447,8 +450,28 @@ WEEKDAYS = Kind(
     cues=r"(?<![^\W_])[^\W\d_]{2,6}+(?:\.(?!\s*$)|\.?,?\s\d|\.?\s?[-–/&+]|\.?(?:,|\s\w{1,4})\s[A-ZÀ-Þ][a-zß-ÿ]{1,5}\b)"
     r"|(?<=\s)[A-ZÀ-Þ][a-zß-ÿ]{1,5}\W*$"
     rf"|(?:^|{CLAUSE_MARKS})\s*"
-    r"[^\W\d_]{2,4}(?:\W*$|:?\s(?:\S{2,5}\s)?\d|\s[^\W\d_]+\b\W*(?:$|[,;])|\s[^\W\d_]{2,3}\s[^\W\d_]{2,3}\b)",
+    r"[^\W\d_]{2,4}(?:\W*$|:?\s(?:\S{2,5}\s)?\d|:?\s[^\W\d_]+\b\W*(?:$|[,;\d])|\s[^\W\d_]{2,3}\s[^\W\d_]{2,3}\b)",
 )
+
+
+def find_entry(text: str, context: Context, target: Calendar) -> Span | None:
+    """Returns the name of a month, or an abbreviated day, that is all of a text: `May`, `Sun`, an entry of a calendar.
+
+    No name of both, nor one of two letters, nor an abbreviated month that training has as a word.
+    """
+    source, name = load_calendar(context.languages[0]), text.strip()
+    if source is None or len(name) <= SHORTEST or (name.islower() and source.short_days[0][:1].isupper()):
+        return None
+    usual = [*zip(source.short_days, target.short_days, strict=True), *zip(source.alone, target.alone, strict=True)]
+    names = zip(source.names, target.names, strict=True)
+    months = [(here[1], there[1]) for here, there in names if min(len(here), len(there)) > 1]
+    entries = [pair for pair in (*usual, *months) if re.fullmatch(rf"(?i:{re.escape(pair[0])})\.?", name)]
+    is_word = context.is_word is not None and context.is_word(name)
+    if len(entries) != 1 or (is_word and entries[0] in months):
+        return None
+    written = entries[0][1].rstrip(".") + "." if name.endswith(".") else entries[0][1]
+    start = text.index(name)
+    return Span(start, start + len(name), written.upper() if name.isupper() else written, SpanKind.WEEKDAY)
 
 
 def write_chain(
@@ -481,8 +504,9 @@ def find_short_days(text: str, language: str, is_word: WordTest | None = None) -
         match for pair in pairwise(days) if re.fullmatch(LINK, text[pair[0].end() : pair[1].start()]) for match in pair
     }
     rules = find_rules(language)
-    before_time = re.compile(f"{HOURS}|,?\\s+(?:{rules.clock})" if rules.clock else HOURS)
-    opening = rf"(?i:\s(?:{rules.opening})\b)" if rules.opening else "(?!)"
+    month = rf",?\s+(?=(?:\S+\s+)?[\d{COVERS}])(?:[\d{COVERS}]+\.?\s+)?{write_month_pattern(language)}"
+    before_time = re.compile(f"{HOURS}|{month}|,?\\s+(?:{rules.clock or '(?!)'})")
+    opening = rf"(?i::?\s(?:{rules.opening})\b)" if rules.opening else "(?!)"
     of_shop = re.compile(rf"{ANY_HOURS}(?:$|[,;.)|/]|{opening})|{opening}")
     sure = {
         match
