@@ -311,7 +311,7 @@ def find_blocks(line: DividedLine) -> Iterator[Frame]:
     pairs = {span.pair for span in line.spans if span.pair is not None}
     blocks = (span for span in line.spans if is_block_tag(span, pairs))
     for span in blocks:
-        yield Frame(span.start, span.end, goes_on=span.text == "}" and line.text[span.end :].lstrip()[:1].islower())
+        yield Frame(span.start, span.end, goes_on=line.text[span.end :].lstrip()[:1].islower())
 
 
 def find_written_breaks(line: DividedLine) -> Iterator[Frame]:

@@ -86,3 +86,8 @@ def test_the_hours_of_days_are_read_one_by_one() -> None:
     reader = LineReader(LineOptions(), copies_placeholders=True, languages=("eng", "deu"))
     texts = [piece.unchanged for piece in reader.split("Mon-Thu 8-16, Sat 9-12; Sun closed.")]
     assert texts == ["Mo-Do 8-16", ", ", "Sa 9-12", "; ", "So closed", "."]
+
+
+def test_small_letters_behind_a_tag_begin_no_sentence() -> None:
+    pieces = READER.split("See <h1>the rain</h1> now.<br>It rains.<br>it snows")
+    assert [piece.segment.goes_on for piece in pieces if not piece.segment.is_frame] == [False, True, True, False, True]
