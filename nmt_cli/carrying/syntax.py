@@ -171,7 +171,7 @@ def is_mentioned(tag: Span, text: str) -> bool:
     return goes_on if begins or (not is_new and match[1].lower() not in INLINE_TAGS) else True
 
 
-# Elements whose content stays: <kbd>Ctrl</kbd>; in Markdown, between backticks.
+# Elements whose content stays: <kbd>Ctrl</kbd>; in Markdown, between backticks; in manuals of GNU, `make'.
 VERBATIM = "kbd|code|samp|var|pre"  # what is typed, printed or run
 ELEMENT = rf"<(?:{VERBATIM})(?:\s[^<>{NOT_IN_SPANS}]{{0,200}})?>[^<>{NOT_IN_SPANS}]{{0,500}}</(?:{VERBATIM})>"
 ELEMENTS = Kind(
@@ -179,7 +179,7 @@ ELEMENTS = Kind(
     patterns=(
         rf"{ELEMENT}(?: ?[+/-]? ?{ELEMENT}){{0,9}}",
         rf"\[(?P<verbatim>code|img)\][^\[\]{NOT_IN_SPANS}]{{1,300}}\[/(?P=verbatim)\]",
-        rf"(?<![\w`])`[^`{NOT_IN_SPANS}]{{1,100}}`(?![\w`])",
+        rf"(?<![\w`])`(?:[^\s`'{NOT_IN_SPANS}]{{1,100}}'(?!\w)|[^`{NOT_IN_SPANS}]{{1,100}}`(?![\w`]))",
         # Formulas and units: H<sub>2</sub>O, m<sup>2</sup>
         r"(?<![^\W_])(?=[A-Za-z]{1,6}<sub>\d)(?:[A-Z][a-z]?(?:<sub>\d{1,3}</sub>)?){1,10}(?![^\W_])",
         r"(?<![^\W_])(?:[a-zµ]{1,2}|\d{1,6})<sup>[-+−]?\d{1,3}</sup>(?![^\W_])",
@@ -202,23 +202,32 @@ COMMAND_OPTIONS = rf"\[[^\[\]{NOT_IN_SPANS}]{{0,80}}\]"
 COMMAND_WITH_TEXT = (
     rf"\\(?!{WITHOUT_TEXT})(?P<name>[A-Za-z]{{2,30}})\*?(?:{COMMAND_OPTIONS})?(?:{COMMAND_ARGUMENT}(?=\{{))*\{{"
 )
+# Quotes of LaTeX, mail and manuals, where a backtick opens: ``the dog'', and of several words `the old dog'
+TICKS = (
+    rf"(?<![\w`])(?:``(?=(?P<said>[^\s`][^`{NOT_IN_SPANS}]{{0,300}}?)'')"
+    rf"|`(?=(?P<phrase>[^\s`']{{1,30}} (?:[^`'{NOT_IN_SPANS}]|(?<=\w)'(?=\w)){{1,80}})'(?!\w)))"
+)
 NOTES_OF_COMMANDS = frozenset(("footnote", "endnote", "marginpar", "thanks"))
 
 
 def find_commands(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    r"""Yields what stands before and behind the text of each command: `\textbf{` and `}`."""
+    r"""Yields what stands before and behind the text of each command, `\textbf{` and `}`, and quotes with backticks."""
     for match in kind.pattern.finditer(text):
-        end = None if text.count("`", 0, match.start()) % 2 else find_end(text, match.end())
+        quoted = match["said"] or match["phrase"]
+        end = match.end() + len(quoted) if quoted else None
+        if not quoted and text.count("`", 0, match.start()) % 2 == 0:
+            end = find_end(text, match.end())
         if end is not None and end > match.end():
-            yield kind.make_span(match.start(), match[0])._replace(pair=Pair(match["name"], closes=False))
-            yield kind.make_span(end, "}")._replace(pair=Pair(match["name"], closes=True))
+            name, closing = match["name"] or match[0], "'" * len(match[0]) if quoted else "}"
+            yield kind.make_span(match.start(), match[0])._replace(pair=Pair(name, closes=False))
+            yield kind.make_span(end, closing)._replace(pair=Pair(name, closes=True))
 
 
 COMMANDS = Kind(
     SpanKind.COMMAND,
     form="taken out",
-    patterns=(COMMAND_WITH_TEXT,),
-    cues=r"\\[A-Za-z]+[\[{*]",
+    patterns=(COMMAND_WITH_TEXT, TICKS),
+    cues=r"\\[A-Za-z]+[\[{*]|`.*'",
     search=find_commands,
 )
 
@@ -345,10 +354,13 @@ CONTROL_CODES = Kind(
         # RPG Maker, Ren'Py
         rf"{ESCAPED}(?=[^\W\d_])|{TOUCHED}{ESCAPED}|\\[.!|^<>{{}}](?=[\\\w])|(?<=[\w{END_MARKS}|])\\[.!|^<>{{}}](?![\w{{\[(])",
         rf"(?<=[{END_MARKS}])\{{(?:w|p|nw|fast)(?:=[\d.]{{1,5}})?\}}",
+        # Notes of Markdown: here[^1]; terminals: \033[1m; Grand Theft Auto: ~r~
+        r"(?<=\S)\[\^[\w-]{1,40}\](?![\w(\[:])|\\(?:e|x1[bB]|0?33|u001[bB])\[[\d;]{0,20}m|"
+        rf"~[a-z]~(?=[^\W\d_]{{2}})|(?<=[^\W\d_]{{2}})~[a-z]~|(?<=[{END_MARKS}])~[a-z]~",
         # Consoles: %c before a style; marks around a text, where no formula can be: $$The dog$$
         r"(?<!\d)%c(?=[A-ZÀ-Þ][a-zß-ÿ])|\${2}(?=[A-ZÀ-Þ][a-zß-ÿ]+ [^$\n]{1,80}\${2})|(?<=[a-zß-ÿ]{2})\${2}(?!\w)",
     ),
-    signs=r"§&|^@\\{%$",
+    signs=r"§&|^@\\{%$~",
 )
 
 

@@ -32,9 +32,14 @@ PAIRS = (
     ("|cff00ff00", "|r"),
     ("§l", "§r"),
     (r"\C[2]", r"\C[0]"),
+    (r"\033[1m", r"\033[0m"),
+    ("~b~", "~w~"),
+    # Quotes of LaTeX.
+    ("``", "''"),
 )
-POINTS = ("%c", "§6", "§a§l", "&6", "&a", "^1", "@1", r"\I[64]", "{$n}", "{0}")  # before a word
-ENDS = (r"\!", r"\|", "@2", "{w}", "{w=0.5}", "|r")  # behind a sentence
+# Before a word.
+POINTS = ("%c", "§6", "§a§l", "&6", "&a", "^1", "@1", "~r~", r"\e[31m", r"\u001b[0m", r"\I[64]", "{$n}", "{0}")
+ENDS = (r"\!", r"\|", "@2", "{w}", "{w=0.5}", "|r", "[^1]", "~s~")  # behind a sentence
 
 
 def test_a_command_around_a_text_is_no_placeholder_but_counts() -> None:
@@ -87,6 +92,7 @@ def test_a_code_behind_a_sentence_is_taken_out(code: str) -> None:
         "It is §6 of it",
         "It costs $5 and $6, $5-$6",
         "House & net",
+        "It is 5' of the house or ~3 of it, ''the'' house",
         "Save &As",
     ],
 )
