@@ -496,20 +496,6 @@ def split_choice(choice: str) -> list[ChoicePart] | None:
     return [*parts, ChoicePart(rest, False)]
 
 
-def spell_out_choice(text: str) -> str:
-    """Returns the texts of the first choice of a message, each on a line with the words around the choice.
-
-    >>> spell_out_choice("I see {n, plural, one {# file} other {# files}}.").split("\\n")
-    ['I see # file.', 'I see # files.']
-    """
-    choice = re.search(f"{CHOICE}|{INTERVALS}", text) if "{" in text else None
-    parts = split_choice(choice[0]) if choice else None
-    if choice is None or parts is None:
-        return text
-    before, after = text[: choice.start()], text[choice.end() :]
-    return "\n".join(f"{before}{part.text}{after}" for part in parts if part.is_text)
-
-
 def split_intervals(choice: str) -> list[ChoicePart]:
     """Splits texts by intervals of numbers into alternating syntax and texts.
 

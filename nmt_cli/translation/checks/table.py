@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.kinds import IF_LOST
 from nmt_cli.carrying.people import COPIED_NAMES
-from nmt_cli.carrying.syntax import spell_out_choice
+from nmt_cli.carrying.syntax import CHOICE, INTERVALS, split_choice
 from nmt_cli.translation.checks.marks import (
     check_colons,
     check_final_mark,
@@ -258,6 +258,20 @@ def read_source_as_known(translation: Translation) -> str:
     spellings = dict(translation.read_as)
     words = "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
     return re.sub(rf"(?<![\w'’])(?:{words})(?![\w'’])", lambda word: spellings[word[0]], translation.source)
+
+
+def spell_out_choice(text: str) -> str:
+    """Returns the texts of the first choice of a message, each on a line with the words around the choice.
+
+    >>> spell_out_choice("I see {n, plural, one {# file} other {# files}}.").split("\\n")
+    ['I see # file.', 'I see # files.']
+    """
+    choice = re.search(f"{CHOICE}|{INTERVALS}", text) if "{" in text else None
+    parts = split_choice(choice[0]) if choice else None
+    if choice is None or parts is None:
+        return text
+    before, after = text[: choice.start()], text[choice.end() :]
+    return "\n".join(f"{before}{part.text}{after}" for part in parts if part.is_text)
 
 
 def find_faults(translation: Translation, context: CheckContext) -> Iterator[FailedCheck]:
