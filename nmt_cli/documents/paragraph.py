@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from nmt_cli.carrying.syntax import PROGRAM_PLACEHOLDERS, compile_placeholders
 from nmt_cli.documents.document import Content, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.marks import CODE_NAME, MAXIMUM_ITEMS, InlineItem, ParagraphSegment, TranslatedPart, Wrapper
+from nmt_cli.text.characters import END_MARKS
 from nmt_cli.translation.placement.alignment import trace_translation
 from nmt_cli.translation.placement.marks import MarkNode, PlacedMark, place_marks
 from nmt_cli.translation.placement.traced_text import UNALIGNED, Position, TextRange, TracedText
@@ -295,6 +296,7 @@ class SegmentWriter:
         return result[::-1]
 
 
+JOINT = rf"[^\w\n{re.escape(END_MARKS)}]{{1,3}}"  # between two codes: <x/>-<y/>, <x/>, <y/>
 LONGEST_KEPT = 1 << 16  # characters of text that is kept, which make a unit
 OVERFULL = f"texts kept untranslated, each with more than {MAXIMUM_ITEMS:,} marks, runs or lines"
 GUESSED_MARKS = "marks (emphasis, links, code) whose positions are guesses"
@@ -363,14 +365,23 @@ class Paragraph:
         )
 
 
-def join_points(items: Iterable[InlineItem]) -> Iterator[InlineItem]:
+def join_points(items: Sequence[InlineItem]) -> Iterator[InlineItem]:
     """Yields the items, neighbouring points as one: nothing can come between them."""
-    for _, group in groupby(items, lambda item: (item.kind, item.name, item.wrappers, item.keeps_order)):
+    for _, group in groupby(find_joints(items), lambda item: (item.kind, item.name, item.wrappers, item.keeps_order)):
         first, *others = group
         if first.kind != "point" or not others:
             yield from (first, *others)
             continue
         yield replace(first, template=tuple(chain(first.template, *(item.template for item in others))))
+
+
+def find_joints(items: Sequence[InlineItem]) -> Iterator[InlineItem]:
+    """Yields the items; a blank or a mark alone between two points that no word touches is a point: `<x/>-<y/>`."""
+    for index, item in enumerate(items):
+        around, ahead = items[max(0, index - 1) : index + 2 : 2], items[index - 2].text if index > 1 else " "
+        is_between = [other.kind for other in around] == ["point", "point"] and not item.wrappers
+        is_joint = is_between and re.fullmatch(JOINT, item.text) and re.search(r"\W$", ahead)
+        yield replace(around[0], template=item.template) if is_joint else item
 
 
 def make_units(

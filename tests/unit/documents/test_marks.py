@@ -32,11 +32,20 @@ def test_a_mark_goes_with_the_words_that_looked_at_its_own() -> None:
     assert written == ("Ich habe das <b>rote Haus</b> gesehen", 0)
 
 
-def test_points_without_a_word_between_them_are_one_mark() -> None:
-    items = [InlineItem("point", (raw,)) for raw in ("<img 1>", "<img 2>", "<img 3>")]
-    (segment,) = Paragraph([make_text("We go", ()), *items, make_text(" now", ())], str).segments
-    assert len(segment.marks) == 1
-    assert [item.raw for item in segment.items] == ["We go", "<img 1><img 2><img 3>", " now"]
+@pytest.mark.parametrize(
+    ("before", "between", "are_one"),
+    [
+        *(("We go", "", True), ("We go ", "/", True), ("We go ", " ", True), ("We go ", " – ", True), ("", ", ", True)),
+        *(("We go", ", ", False), ("We go ", ". ", False), ("We go ", " or ", False)),
+    ],
+)
+def test_points_without_a_word_between_them_are_one_mark(before: str, between: str, are_one: bool) -> None:
+    one, two, three = (InlineItem("point", (f"<img {number}>",)) for number in (1, 2, 3))
+    texts = [make_text(text, ()) for text in (before, between, " now")]
+    items = [item for item in (texts[0], one, texts[1], two, three, texts[2]) if item.raw]
+    (segment,) = Paragraph(items, str).segments
+    assert len(segment.marks) == 2 - are_one
+    assert "".join(item.raw for item in segment.items) == f"{before}<img 1>{between}<img 2><img 3> now"
 
 
 @pytest.mark.parametrize(("more", "is_kept"), [(0, False), (1, True)])
