@@ -230,6 +230,7 @@ ARROW = rf"(?<!\S){ARROW_HEAD}(?!\S)"
 COMMENT_MARK = r"(?<!\S)(?:/\*{1,2}|\*{1,2}/|/{2,3}!?)(?!\S)"
 ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"
 ASIDE = r"(?:\[[^\[\]\s]{1,30}\] ?){0,4}[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
+GLUED_ADDRESS = rf"(?<=[^\W_])[{re.escape(PAUSES + DASHES)}|→](?=(?:https?|ftp)://|www\.)"
 CODE_BEFORE_SENTENCE = r"\[[A-Z]{2,}\]\s+(?=[A-ZÀ-Þ][a-zß-ÿ])"  # [WIP] It rains
 DASH_OF_DIALOGUE = rf"(?<=[{DOUBLE_QUOTES}])\s(?:[{DASHES}]|--?)\s(?=[{DOUBLE_QUOTES}])"
 LABEL_WORD = rf"[-#@/.]{{0,2}}[^\W_](?:[\w.'’&/-]{{0,{LABEL_LETTERS}}}[\w.])?"
@@ -470,6 +471,11 @@ def find_hours(line: DividedLine) -> Iterator[Frame]:
         yield Frame(len(line.text) - 1, len(line.text))
 
 
+def find_glued_addresses(line: DividedLine) -> Iterator[Frame]:
+    """Marks that touch a word and an address, of which a network loses one: `Look here:https://example.com`."""
+    yield from (Frame(*match.span()) for match in re.finditer(GLUED_ADDRESS, line.text))
+
+
 def find_labels(line: DividedLine) -> Iterator[Frame]:
     """Labels before a colon: `Note:`, `Mr Smith:`; but not `He said:`. And a colon before spans: `Cannot save: %s`."""
     covered = line.covered
@@ -506,6 +512,7 @@ DIVIDERS = (
     Divider("insets", rf"[{QUOTES}]|\w\s+\(", find_insets),
     Divider("hours", r"[,;]\s+[^\W\d_]{2,5}\.?\s", find_hours),
     Divider("dashes", DASH_OF_DIALOGUE, find_dashes),
+    Divider("glued addresses", r"://|www\.", find_glued_addresses),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
 )
 ANY_GUARD = "|".join(f"(?:{divider.guard})" for divider in DIVIDERS)  # matches in every line that can be divided

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,6 +76,13 @@ def test_texts_between_frames_are_read_as_if_they_stood_alone(parts: list[tuple[
 def test_a_divider_finds_nothing_that_its_guard_refuses(text: str) -> None:
     for divider in DIVIDERS:
         assert re.search(divider.guard, text) or not list(divider.find(DividedLine(text, (), "eng"))), divider.name
+
+
+@pytest.mark.parametrize("line", ["Look here:{}", "(look here:{})", "look here;{}", "look here|{}", "look here→{}"])
+def test_a_mark_between_a_word_and_an_address_is_kept(line: str) -> None:
+    address = "https://example.com/a"
+    assert [piece for piece in read(line.format(address)) if piece.isupper()] == ["LOOK HERE"]
+    assert copy(line.format(address)) == line.format(address)
 
 
 def test_many_unknown_tags_take_time_in_proportion() -> None:
