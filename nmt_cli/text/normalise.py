@@ -19,9 +19,12 @@ from nmt_cli.text.characters import BREAK_HINTS, DASHES, DOUBLE_QUOTES, HYPHENS,
 # characters that only say where a line may break: soft hyphen, zero-width space, word joiner, byte order mark.
 DROPPED = f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{BREAK_HINTS}\ud800-\udfff]"
 
-# What a terminal reads as an order, such as a colour, and other control characters, but not those between lines and
-# cells: no translation has them.
-CONTROL_CHARACTERS = r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"
+# What a terminal reads as an order (ECMA-48), such as a colour, a link or a set of characters, and other control
+# characters, but not those between lines and cells: no translation has them.
+CONTROL_CHARACTERS = (
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]*+(?:\x07|\x1b\\|\x9c)|\x1b[()][0-9A-Z]"
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]"
+)
 
 # Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han.
 UNSPACED = (

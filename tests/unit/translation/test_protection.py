@@ -54,6 +54,20 @@ def test_a_placeholder_that_the_network_makes_of_nothing_is_taken_out(kind: Toke
     assert not [translation.text for translation in translations if PLACEHOLDER_PATTERN.search(translation.text)]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "We \x1b[1mgo\x1b[0m.",
+        "We \x9b31mgo\x9b0m.",
+        "We \x1b]8;;https://example.com\x07go\x1b]8;;\x1b\\.",
+        "\x1b(BWe go.\x1b[m",
+        "We \x1b]go.",
+    ],
+)
+def test_no_part_of_an_order_to_a_terminal_stays(line: str) -> None:
+    assert drop_controls(line).replace("]", "") == "We go."
+
+
 @examples(150)
 @given(
     line=lines_with_spans(), seed=st.integers(0, 1000), copies_placeholders=st.booleans(), beam=st.sampled_from([1, 3])
