@@ -281,7 +281,7 @@ class NumericKind(Kind):
     """A kind of span made of digits, written with the target's marks, except versions."""
 
     def write(self, span: Span, text: str, context: Context) -> str:
-        if context.write_number is None or is_label(text, span.start, context.languages[0]):
+        if context.write_number is None or is_label(text, span.start, context.languages[0], span.end):
             return span.text
         return context.write_number(span.text, text[span.end : span.end + NEAR])
 
@@ -366,11 +366,14 @@ def write_time(hour: str, minute: str | None, last: str, half: str) -> str | Non
     return f"{int(hour) % HALF_DAY + HALF_DAY * ((half in 'pP') != is_in_other_half)}:{minute or '00'}"
 
 
-def is_label(text: str, start: int, language: str) -> bool:
-    """Whether the number at `start` is a name, whose marks must not change: `version 3.1`, or `3.1` of a heading."""
+def is_label(text: str, start: int, language: str, end: int = 0) -> bool:
+    """Whether the number at `start` is a name, whose marks must not change: `version 3.1`, or `3.1` of a heading.
+
+    A heading begins at `end` or later: `2.5 GB` is none.
+    """
     section = re.match(SECTION, text)
     if section is not None and section.start("number") == start and section["letter"].isupper():
-        return True
+        return section.start("letter") >= end
     word = re.search(WORD_BEFORE_NUMBER, text[max(0, start - 24) : start])
     return word is not None and word[1].lower() in find_rules(language).labels
 
@@ -498,11 +501,12 @@ TIMES = NumericKind(
         # Times of day, with the half of the day that they are in: 10:30 a.m., 5 PM; a full stop may end the sentence
         # too. Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
         rf"{BEFORE}{HOUR_AND_MINUTE}(?= (?:to|and|or|until|till) {HOUR_AND_MINUTE}{AM_OR_PM})",
+        # A time alone, such as a cell of a table, is no sentence.
+        rf"(?i:^(?:{HOUR_AND_MINUTE}(?:[ {THIN_BLANKS}]?[ap]\.m\.)? ?[-–] ?)?{HOUR_AND_MINUTE}"
+        rf"[ {THIN_BLANKS}]?[ap]\.m\.$)",
         # Both ends of a range may name their halves: 9am-5pm, 9:30 a.m. – 5 p.m.
         rf"{BEFORE}{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.) ?[-–] ?{HOUR_AND_MINUTE}{AM_OR_PM}"
         r"(?:(?<=\.[mM])\.(?!\s*$))?",
-        # A time alone, such as a cell of a table, is no sentence.
-        rf"(?i:^(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?[ap]\.m\.$)",
         rf"{BEFORE}(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}{AM_OR_PM}"
         rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[{OPENING_QUOTES}]?[A-ZÀ-Þ]))?",
     ),
