@@ -276,8 +276,12 @@ FORMATS = (
     FileFormat("xml", "an XML file of an unknown kind", (".xml",)),
     FileFormat(
         *("code", "the source code of a program"),
-        (".js", ".mjs", ".jsx", ".ts", ".tsx", ".c", ".h", ".cpp", ".java", ".py", ".lua"),
+        tuple(".js .mjs .jsx .ts .tsx .c .h .cpp .cs .java .py .rb .pl .go .rs .sh .lua".split()),
         advice="take its texts out first: xgettext -o {stem}.pot {name}",
+    ),
+    FileFormat(
+        *("commands", "data or commands for a program"),
+        tuple(".sql .bib .css .bat .ps1 .nsi .nsh .dot .gv .puml .plantuml .mmd .ink .twee .feature".split()),
     ),
     FileFormat(
         *("rpy", "a script of Ren'Py", (".rpy", ".rpym")),
