@@ -227,7 +227,7 @@ COMMANDS = Kind(
     SpanKind.COMMAND,
     form="taken out",
     patterns=(COMMAND_WITH_TEXT, TICKS),
-    cues=r"\\[A-Za-z]+[\[{*]|`.*'",
+    cues=r"\\[A-Za-z]+[\[{*]|`[^`]*'",  # which reads no character twice
     search=find_commands,
 )
 
