@@ -22,7 +22,7 @@ from nmt_cli.evaluation.metrics.score import Material, Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import Tag, TagPurpose
-from nmt_cli.text.wrapping import format_count, render_rows
+from nmt_cli.text.wrapping import format_count, join_first, render_rows
 from nmt_cli.translation.config import CheckOptions, TranslateOptions
 from nmt_cli.translation.lines import cut_texts, lay_out_lines
 from nmt_cli.translation.result import SourceCuts, describe_limits
@@ -151,7 +151,7 @@ def describe_failures(translations: Sequence[Translation], forced: Sequence[Forc
     numbers = sorted({*failures, *(number for number, target in enumerate(forced, start=1) if not target.tokens)})
     if not numbers:
         return ""
-    places = ", ".join(f"{number:,}" for number in numbers[:MOST_PLACES]) + " ..." * (len(numbers) > MOST_PLACES)
+    places = join_first((f"{number:,}" for number in numbers), MOST_PLACES)
     reason = next(iter(failures.values()), "nmt failed on a reference")
     return f"{reason}: {format_count(len(numbers), 'line')} scored as a copy or not at all ({places})"
 

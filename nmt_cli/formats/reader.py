@@ -24,7 +24,7 @@ from nmt_cli.formats.sniffing import find_column
 from nmt_cli.languages.codes import CODE, find_codes
 from nmt_cli.text.streams import LinePart
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, parse_tag_list
-from nmt_cli.text.wrapping import format_count, shorten_text
+from nmt_cli.text.wrapping import format_count, join_first, shorten_text
 
 OTHER_ENCODING = "if letters are wrong, name its encoding: --encoding cp1250"
 LONGEST_CELL = 30  # characters that an error shows
@@ -313,8 +313,7 @@ class KeyedReader(Reader):
                     raise DataError(message, hint="divide it into several files")
         if repeated:
             count = format_count(len(repeated), f"{self.noun} has", f"{self.noun}s have")
-            shown = ", ".join(repeated[:REPEATED_SHOWN]) + " ..." * (len(repeated) > REPEATED_SHOWN)
-            self.add_note(f"{count} a number that was there before, left out: {shown}")
+            self.add_note(f"{count} a number that was there before, left out: {join_first(repeated, REPEATED_SHOWN)}")
         return texts
 
     def align(

@@ -103,6 +103,12 @@ def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:
     return [(blanks if index == 0 else "", part) for index, part in enumerate(parts)]
 
 
+def join_first(texts: Iterable[str], most: int = 3) -> str:
+    """Joins the first distinct texts by commas, with "..." for the others."""
+    distinct = list(dict.fromkeys(texts))
+    return ", ".join(distinct[:most]) + (" ..." if len(distinct) > most else "")
+
+
 def format_count(number: int, noun: str, plural: str = "") -> str:
     """Returns a counted noun: "1 epoch", "2,000 epochs"; `plural` overrides the noun plus s."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

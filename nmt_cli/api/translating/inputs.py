@@ -19,7 +19,7 @@ from nmt_cli.formats import BY_NAME, TEXT, FileFormat, find_by_name, select_form
 from nmt_cli.formats.sniffing import HEAD, decode_head, recognise_format
 from nmt_cli.text.characters import FINAL_MARKS
 from nmt_cli.text.streams import FileLines
-from nmt_cli.text.wrapping import format_count
+from nmt_cli.text.wrapping import format_count, join_first
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
@@ -51,10 +51,9 @@ class FolderContent(NamedTuple):
         """Returns the line that names the first files that are not translated; empty without any."""
         if not self.skipped:
             return ""
-        shown = [f"{path} ({reason})" if reason else str(path) for path, reason in self.skipped[:SKIPPED_SHOWN]]
-        more = " ..." if len(self.skipped) > SKIPPED_SHOWN else ""
+        skipped = (f"{path} ({reason})" if reason else str(path) for path, reason in self.skipped)
         total = format_count(len(self.files) + len(self.skipped), "file")
-        return f"{len(self.skipped):,} of {total} neither translated nor copied: {', '.join(shown)}{more}"
+        return f"{len(self.skipped):,} of {total} neither translated nor copied: {join_first(skipped, SKIPPED_SHOWN)}"
 
 
 def list_files(

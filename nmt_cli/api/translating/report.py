@@ -14,7 +14,7 @@ from nmt_cli.api.translating.outputs import OF_LANGUAGES, FileSummaries
 from nmt_cli.documents.document import Document, TornText
 from nmt_cli.errors import CheckError, DataError, FailedLineError
 from nmt_cli.jobs.units import TranslationExecutor
-from nmt_cli.text.wrapping import format_count, shorten_text
+from nmt_cli.text.wrapping import format_count, join_first, shorten_text
 from nmt_cli.translation.result import SourceCuts, describe_limits
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class FirstWords:
     @property
     def shown(self) -> str:
         """The first words, joined by commas."""
-        return ", ".join(list(self.first)[:WORDS_SHOWN]) + (" ..." if len(self.first) > WORDS_SHOWN else "")
+        return join_first(self.first, WORDS_SHOWN)
 
 
 LINES_MOST = 6  # of all remarks about a run
@@ -56,7 +56,7 @@ LINES_SHOWN = 5  # numbers of the lines that fail a check
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
 MOST_CORRECTIONS = 50  # pairs of a memory, each of which is meant for a text; in a larger one, most match none
-PAIRS_SHOWN, PAIR_SHOWN = 3, 40  # pairs, and characters of each
+PAIR_SHOWN = 40  # characters of the source of one
 
 
 @dataclass
@@ -218,9 +218,8 @@ class TranslationReport:
             workers = format_count(self.replacements, "worker")
             yield Remark(f"{workers} died and had to be replaced; the lines in progress were translated again")
         is_idle = self.origins.total() == self.origins["network"]
-        if self.memory is not None and not (
-            is_idle and self.leaves_out
-        ):  # its texts may be in the files that are left out
+        is_elsewhere = is_idle and self.leaves_out  # its texts may be in the files that are left out
+        if self.memory is not None and not is_elsewhere:
             yield Remark(f"{'' if is_idle else '  '}{self.describe_memory(self.memory)}", is_warning=is_idle)
         if self.repairs:
             repairs = self.repairs.most_common()
@@ -281,11 +280,8 @@ class TranslationReport:
         text += f", {changed:,} of them with other numbers" if changed else ""
         text += f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else ""
         others = memory.list_others(self.recalled) if self.recalled and not self.leaves_out else []
-        shown = ", ".join(f'"{shorten_text(source, PAIR_SHOWN)}"' for source in others[:PAIRS_SHOWN])
-        more = " ..." if len(others) > PAIRS_SHOWN else ""
-        return text + (
-            f"; no text has the source of {format_count(len(others), 'pair')}: {shown}{more}" if others else ""
-        )
+        shown = join_first(f'"{shorten_text(source, PAIR_SHOWN)}"' for source in others)
+        return text + (f"; no text has the source of {format_count(len(others), 'pair')}: {shown}" if others else "")
 
     @property
     def is_other_language(self) -> bool:
@@ -350,7 +346,7 @@ class TranslationReport:
         """
         self.files.require_complete()
         if foreign := self.files.list_foreign():
-            raise self.describe_languages(", ".join(foreign[:LINES_SHOWN]) + (" ..." if foreign[LINES_SHOWN:] else ""))
+            raise self.describe_languages(join_first(foreign, LINES_SHOWN))
         if self.failures["failed"]:
             texts = format_count(self.texts, self.source_cuts.thing)
             raise FailedLineError(

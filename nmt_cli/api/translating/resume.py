@@ -22,7 +22,7 @@ from nmt_cli.errors import DataError, OptionError, OutputError
 from nmt_cli.files import has_content, hash_file, hold_file
 from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
-from nmt_cli.text.wrapping import format_count
+from nmt_cli.text.wrapping import format_count, join_first
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.workers.choice import ExecutorOptions, open_executor
 
@@ -112,9 +112,8 @@ class ResumableJob:
             console.say(f"{format_count(self.current, 'file is', 'files are')} up to date")
         if self.edited:
             edited = format_count(len(self.edited), "file stays as it was", "files stay as they were")
-            shown = ", ".join(self.edited[:EDITED_SHOWN]) + (" ..." if len(self.edited) > EDITED_SHOWN else "")
             way_on = "to translate one again, move it away, with your corrections in --tm"
-            console.say(f"{edited} edited: {shown}; {way_on}")
+            console.say(f"{edited} edited: {join_first(self.edited, EDITED_SHOWN)}; {way_on}")
         return bool(self.current or self.edited) and not self.inputs
 
     def record_files(self) -> None:

@@ -16,8 +16,8 @@ from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.marks import MARK_KINDS, find_final_mark, find_mark_end, share_kind
 from nmt_cli.text.characters import COLONS, DOUBLE_QUOTES, ELLIPSES, QUOTES, SINGLE_QUOTES
 from nmt_cli.text.words import count_strings, has_word
-from nmt_cli.text.wrapping import format_count
-from nmt_cli.translation.checks.words import SIGN, CheckContext, drop_renamed, join_named
+from nmt_cli.text.wrapping import format_count, join_first
+from nmt_cli.translation.checks.words import SIGN, CheckContext, drop_renamed
 from nmt_cli.translation.result import FailedCheck, Placed
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside, is_abbreviation
 
@@ -53,7 +53,7 @@ def check_loss(
     attempt = Attempt.from_texts(*drop_renamed(*drop_marks_of_words(source, target, context)))
     differences = [kind.find_lost(attempt, facts) for kind in kinds]
     missing, added = ([name for names in side for name in names] for side in zip(*differences, strict=True))
-    parts = [f"{join_named(names)} {what}" for names, what in ((missing, "missing"), (added, "added")) if names]
+    parts = [f"{join_first(names)} {what}" for names, what in ((missing, "missing"), (added, "added")) if names]
     noun = words.nouns[len(missing or added) > 1]
     return FailedCheck(words.fault, f"{noun} {', '.join(parts)}".strip()) if parts else None
 
@@ -225,13 +225,13 @@ def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck 
     if context.placed is None:
         counts = count_strings(target, [span.text for span in find_spans(source) if not span.is_number])
         missing = [text for text, count in counts.items() if not count]
-        return FailedCheck("spans", f"{join_named(missing)} missing") if missing else None
+        return FailedCheck("spans", f"{join_first(missing)} missing") if missing else None
     spans = [span for span in context.placed if not span.is_term]
     countable = [span.text for span in spans if len(span.text) > 1 and not span.text[0].isdigit()]  # no single sign
     before, after = (count_strings(text, countable) for text in (source, target))
     doubled = [text for text in before if 0 < before[text] < after[text]]
     failed = check_placed("spans", spans, target)
-    return FailedCheck("spans", f"{join_named(doubled)} too often") if doubled and failed is None else failed
+    return FailedCheck("spans", f"{join_first(doubled)} too often") if doubled and failed is None else failed
 
 
 def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck | None:
@@ -245,7 +245,7 @@ def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck 
     forms = dict(context.glossary.find_forms(source, context.source_language)).items()
     lost = [pair for pair in forms if not context.glossary.has_target(pair[1], target, context.target_language)]
     alike = [f"{form} looks like {term}" for form, term in lost]
-    return FailedCheck("terms", f"{join_named(alike)}, but has no line in the glossary") if alike else None
+    return FailedCheck("terms", f"{join_first(alike)}, but has no line in the glossary") if alike else None
 
 
 def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> FailedCheck | None:
@@ -254,6 +254,6 @@ def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> Faile
     written = count_strings(target, counts)
     missing = [text for text, count in counts.items() if written[text] < count]
     if missing:
-        return FailedCheck(kind, f"{join_named(missing)} missing")
+        return FailedCheck(kind, f"{join_first(missing)} missing")
     guessed = [span.text for span in spans if span.doubtful]
-    return FailedCheck(kind, f"the position of {join_named(guessed)} is a guess") if guessed else None
+    return FailedCheck(kind, f"the position of {join_first(guessed)} is a guess") if guessed else None

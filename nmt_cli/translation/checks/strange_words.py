@@ -26,7 +26,8 @@ from nmt_cli.text.characters import (
 )
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.words import WORDS_REMEMBERED, choose_word_pattern, remember_by_word
-from nmt_cli.translation.checks.words import CheckContext, join_named
+from nmt_cli.text.wrapping import join_first
+from nmt_cli.translation.checks.words import CheckContext
 from nmt_cli.translation.repair.faults import strip_words
 from nmt_cli.translation.result import FailedCheck
 
@@ -62,7 +63,7 @@ def check_invented(translation: Translation, context: CheckContext) -> FailedChe
         return None
     words = find_invented(translation.source, cover_placed(translation.text, context), context)
     meant = [word for word in words if is_meant(word, translation.hypotheses[0])]
-    return FailedCheck("invented words", f"perhaps invented: {join_named(meant)}") if meant else None
+    return FailedCheck("invented words", f"perhaps invented: {join_first(meant)}") if meant else None
 
 
 def check_copied_words(translation: Translation, context: CheckContext) -> FailedCheck | None:
@@ -75,7 +76,7 @@ def check_copied_words(translation: Translation, context: CheckContext) -> Faile
         source, target = (re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", " . ", side) for side in (source, target))
     words = find_copied(source, target, context)
     meant = [word for word in words if is_meant(word, translation.hypotheses[0])]
-    return FailedCheck("copied words", f"not translated: {join_named(meant)}") if meant else None
+    return FailedCheck("copied words", f"not translated: {join_first(meant)}") if meant else None
 
 
 def is_meant(word: str, hypothesis: Hypothesis) -> bool:

@@ -21,6 +21,7 @@ from nmt_cli.text.lexicon import FEWEST_LETTERS, fold, list_rated
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.symbols import BLANK, SENTENCE_END
 from nmt_cli.text.words import EDGES, choose_word_pattern, has_letters, list_words
+from nmt_cli.text.wrapping import join_first
 from nmt_cli.translation.repair.faults import LONGEST_PHRASE, has_stutter, split_units, strip_words
 from nmt_cli.translation.result import FailedCheck, Placed
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 
 
 # The facts that checks use besides a source and its translation. Knows only text.
-
-
-NAMED = 3  # words, numbers or spans that a message names
 
 
 class CheckContext(NamedTuple):
@@ -70,12 +68,6 @@ class CheckContext(NamedTuple):
 
 TextComparison = Callable[[str, str, CheckContext], FailedCheck | None]  # of a source and its translation
 Inspection = Callable[["Translation", CheckContext], FailedCheck | None]
-
-
-def join_named(parts: Iterable[str]) -> str:
-    """Joins the first distinct parts, with "..." for the others."""
-    distinct = list(dict.fromkeys(parts))
-    return ", ".join(distinct[:NAMED]) + (" ..." if len(distinct) > NAMED else "")
 
 
 # Finds words in capitals that a translation replaces by others, such as the functions of spreadsheets. Knows text.
@@ -146,7 +138,7 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
     lost += list_unusual(translation, profile) if not lost else ()
     lost += COPIED_NAMES.find_lost(Attempt.from_texts(translation.source, translation.text), context.facts).missing
     missing = [word for word in lost if word.lower() not in find_rules(context.source_language).fillers]
-    return FailedCheck("untranslated", f"no translation of {join_named(missing)}") if missing else None
+    return FailedCheck("untranslated", f"no translation of {join_first(missing)}") if missing else None
 
 
 def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:
@@ -179,7 +171,7 @@ def list_hardly_read(words: Iterable[str], target: str, profile: TextProfile) ->
 
 def check_labels(translation: Translation, context: CheckContext) -> FailedCheck | None:
     """Looks for labels left untranslated because the network finds no likely translation."""
-    return FailedCheck("labels", f"not translated: {join_named(translation.kept)}") if translation.kept else None
+    return FailedCheck("labels", f"not translated: {join_first(translation.kept)}") if translation.kept else None
 
 
 def lacks_translation(word: SourceWord, translation: Translation, profile: TextProfile) -> bool:
@@ -410,7 +402,7 @@ def check_words(source: str, target: str, context: CheckContext) -> FailedCheck 
 def describe_unseen(words: Iterable[str], profile: TextProfile) -> str:
     """Says that training had none of these words, as far as a profile of its text tells."""
     never = "never" if profile.has_all_words else "hardly ever"
-    return f"{never} seen in training: {join_named(words)}"
+    return f"{never} seen in training: {join_first(words)}"
 
 
 def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list[str], int]:
