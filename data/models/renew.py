@@ -9,7 +9,7 @@ weights of the one before: everything, with some paragraphs behind the sentence 
 most paragraphs behind it. `benchmarks/log/context.md` says what that gave. With `--go-on`, the first stage starts from
 the weights of the packages, with their subwords; with `--distil`, both also learn from the packages' translations of
 the training sources that are close to the references. With `--lexicons`, nothing is trained: the profiles of the
-packages get the lexicons of their corpora anew.
+packages get the lexicons of the corpus anew.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from make import HERE, make_package, rewrite_card
 from sacrebleu.metrics import CHRF
 
 import nmt_cli as nmt
-from nmt_cli.runtime.installed_models import find_model
+from nmt_cli.runtime.installed_models import MODEL, find_model, name_package
 from nmt_cli.text.lexicon import build_lexicon
 from nmt_cli.text.profile import PROFILE_NAME
 
@@ -78,10 +78,7 @@ CONTRASTIVE = HERE.parents[1] / "benchmarks" / "contrastive.py"  # texts whose s
 def prepare(corpora: argparse.Namespace, work: Path) -> None:
     """Writes the corpus, and prepares it for each stage: with new subwords, or with those of the packages."""
     corpus = work / "corpus"
-    captions = list(read_pairs(corpora.captions))
-    files = (corpora.tatoeba, corpora.help_pages, corpora.interface)
-    make_corpus(*files, corpus, catalogues=corpora.catalogues, tested=captions)
-    write_pairs(corpus / "test" / "captions.tsv", captions)
+    make_all_pairs(corpora, corpus)
     held_out = key_sides(pair for split in ("dev", "test") for pair in read_pairs(corpus / f"{split}.tsv", 2))
     subprocess.run([sys.executable, CONTRASTIVE, "write", corpus / "texts.tsv"], check=True)
     write_pairs(corpus / "texts.tsv", leave_out(read_pairs(corpus / "texts.tsv", 2), held_out), with_groups=True)
@@ -92,6 +89,14 @@ def prepare(corpora: argparse.Namespace, work: Path) -> None:
         if not (stage.locate(work) / "prepared").is_dir():
             prepare_stage(stage, corpus, stage.locate(work) / "prepared", subwords)
         subwords = subwords or stage.locate(work) / "prepared"
+
+
+def make_all_pairs(corpora: argparse.Namespace, corpus: Path) -> None:
+    """Writes the pairs and the held-out sets, and captions as one of these."""
+    captions = list(read_pairs(corpora.captions))
+    files = (corpora.tatoeba, corpora.help_pages, corpora.interface)
+    make_corpus(*files, corpus, catalogues=corpora.catalogues, tested=captions)
+    write_pairs(corpus / "test" / "captions.tsv", captions)
 
 
 def prepare_stage(stage: Stage, corpus: Path, prepared: Path, subwords: Path | None) -> None:
@@ -153,17 +158,17 @@ def swap_sides(directory: Path, swapped: Path) -> None:
         )
 
 
-def renew_lexicons(corpora: argparse.Namespace) -> Iterator[Path]:
-    """Gives the profiles of the packages the lexicons of their corpora, and yields their models.
+def renew_lexicons(corpus: Path, models: Path) -> Iterator[Path]:
+    """Gives the profiles of the packages in `models` the lexicons of a whole corpus, and yields their models.
 
-    A package has read more than the corpora of its last training, so the rest of its profile stays.
+    A pair counts as often as in the last stage, and at least once: a word alone says surely how it is translated.
     """
-    corpus = corpora.work / "corpus"
-    make_corpus(corpora.tatoeba, corpora.help_pages, corpora.interface, corpus)
-    files = (("tatoeba", None), ("help", 2), ("ui", None), *((name, None) for name in WRITTEN))
-    pairs = [pair for name, group_column in files for pair in read_pairs(corpus / f"{name}.tsv", group_column)]
+    pairs: list[Pair] = []
+    for name in ("tatoeba", "help", "ui", "labels", "messages", *WRITTEN):
+        rows = list(read_pairs(corpus / f"{name}.tsv", 2 if name == "help" else None))
+        pairs += rows * max(1, round(STAGES[-1].weights[name]))
     for name, direction in DIRECTIONS.items():
-        model = find_model(Path(name))
+        model = models / name / name_package(name) / MODEL
         header, words = (model / PROFILE_NAME).read_text(encoding="utf-8").split("\n", 1)
         sides = [(pair.target, pair.source) if direction else (pair.source, pair.target) for pair in pairs]
         header = json.dumps(json.loads(header) | {"lexicon": build_lexicon(sides)}, ensure_ascii=False)
@@ -172,14 +177,14 @@ def renew_lexicons(corpora: argparse.Namespace) -> Iterator[Path]:
         yield model
 
 
-def pack(work: Path, output: Path) -> Iterator[Path]:
-    """Replaces the packages in `output`, and yields their folders."""
+def pack(work: Path, output: Path) -> None:
+    """Replaces the packages in `output`."""
     tests, (*earlier, last) = work / "corpus" / "test", (stage.locate(work) for stage in STAGES)
     swap_sides(tests, work / "corpus" / "test-reversed")
     for name, folder in zip(DIRECTIONS, (tests, work / "corpus" / "test-reversed"), strict=True):
         sets = {each: folder / f"{each}.tsv" for each in (*SETS, "captions")}
         before = [folder / name for folder in earlier]
-        yield make_package(last / name, last / "prepared", output, sets=sets, earlier=before, force=True)
+        make_package(last / name, last / "prepared", output, sets=sets, earlier=before, force=True)
 
 
 def main() -> None:
@@ -193,14 +198,14 @@ def main() -> None:
     parser.add_argument("--lexicons", action="store_true", help="renew the lexicons of the packages alone")
     options = parser.parse_args()
     if options.lexicons:
-        folders = renew_lexicons(options)
+        make_all_pairs(options, options.work / "corpus")
     else:
         if not (STAGES[-1].locate(options.work) / "prepared").is_dir():
             prepare(options, options.work)
         train(options.work, round(60 * options.minutes), go_on=options.go_on)
-        folders = pack(options.work, options.output)
-    for folder in folders:
-        print(folder)
+        pack(options.work, options.output)
+    for model in renew_lexicons(options.work / "corpus", options.output):
+        print(model)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -39,26 +39,53 @@ def build_lexicon(pairs: Sequence[tuple[str, str]]) -> str:
         for word in words:
             if word in rows:
                 rows[word].append(row)
-    lines = (
-        describe_word(
-            word,
-            [targets[row] for row in rows[word]],
-            Counter(chain.from_iterable(stems[row] for row in rows[word])),
-            totals,
-        )
-        for word in sorted(rows)
-    )
+    shared = {word: weigh_stems([stems[row] for row in rows[word]], totals) for word in rows}
+    usual = choose_stems(zip(sources, stems, strict=True), shared)
+    lines = (describe_word(word, [targets[row] for row in rows[word]], usual[word]) for word in sorted(rows))
     return "\n".join(filter(None, lines))
 
 
-def describe_word(word: str, targets: Sequence[str], stems: Counter[str], totals: Counter[str]) -> str:
-    """Returns the line of a word with these targets, so many of which have a stem; empty if they share too little."""
-    shared = {
-        stem: count * count / len(targets) / totals[stem] for stem, count in stems.items() if count >= FEWEST_TEXTS
+def weigh_stems(stems: Sequence[Sequence[str]], totals: Counter[str]) -> dict[str, float]:
+    """Returns how well each stem goes with a word, 0-1, from the stems of the targets of its texts."""
+    counts = Counter(chain.from_iterable(stems))
+    weights = {
+        stem: count * count / len(stems) / totals[stem] for stem, count in counts.items() if count >= FEWEST_TEXTS
     }
+    return {stem: weight for stem, weight in weights.items() if weight >= LEAST_SHARED}
+
+
+def choose_stems(
+    texts: Iterable[tuple[Sequence[str], Sequence[str]]], shared: Mapping[str, Mapping[str, float]]
+) -> dict[str, list[str]]:
+    """Returns the stems that translate each word, the best first.
+
+    A stem of a text belongs to the word that it goes with best: in "feed the ducks" - "Enten füttern", "futte" to
+    "feed". A word keeps the stems that belong to it in most of its texts: competitive linking (Melamed 2000).
+    """
+    met: dict[str, Counter[str]] = {word: Counter() for word in shared}
+    linked: dict[str, Counter[str]] = {word: Counter() for word in shared}
+    for words, stems in texts:
+        for stem in stems:
+            rivals = [word for word in words if stem in shared.get(word, ())]
+            for word in rivals:
+                met[word][stem] += 1
+            if rivals:
+                linked[max(rivals, key=lambda word: shared[word][stem])][stem] += 1
+    return {
+        word: [
+            stem
+            for stem in sorted(weights, key=lambda stem: (-weights[stem], stem))
+            if 2 * linked[word][stem] >= met[word][stem]
+        ]
+        for word, weights in shared.items()
+    }
+
+
+def describe_word(word: str, targets: Sequence[str], stems: Iterable[str]) -> str:
+    """Returns the line of a word with these targets and stems; empty if too many targets have none of them."""
     usual: list[str] = []
-    for stem in sorted(shared, key=lambda stem: (-shared[stem], stem)):
-        if shared[stem] >= LEAST_SHARED and not any(other in stem for other in usual):
+    for stem in stems:
+        if not any(other in stem for other in usual):
             usual.append(stem)
     missed = sum(not any(stem in target for stem in usual) for target in targets)
     share = (missed + 0.5) / (len(targets) + 1)
