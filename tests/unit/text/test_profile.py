@@ -197,7 +197,6 @@ BATTERIES = [  # among other texts, for only rare words are translated in few wa
     ("The radio’s batteries are empty.", "Die Radiobatterien sind leer."),
     ("It runs on batteries.", "Es läuft mit Batterien."),
     ("Feed the cat!", "Füttere die Katze!"),
-    ("Feed the dog!", "Füttere den Hund!"),
     ("Feed the ducks!", "Füttere die Enten!"),
     ("We feed the ducks.", "Wir füttern die Enten."),
 ]
@@ -213,7 +212,6 @@ BATTERIES = [  # among other texts, for only rare words are translated in few wa
         ("zebra", "Katzen", {}),
         ("ducks", "Füttere die Entwicklung!", {"ducks": 0.17}),  # what ducks are fed belongs to "feed"
         ("feed", "Enten füttern", {"feed": 0}),
-        ("feed", "Die Enten!", {"feed": 0.1}),  # and the ducks do not
     ],
 )
 def test_a_lexicon_has_the_words_that_are_translated_alike(word: str, target: str, chance: dict[str, float]) -> None:
