@@ -119,9 +119,9 @@ class Lexicon:
         self.lines = lines
 
     @cached_property
-    def entries(self) -> dict[str, list[str]]:
-        """By word, the share of targets that miss it, in percent, and the stems."""
-        return {word: entry for word, *entry in (line.split("\t") for line in self.lines.split("\n")) if entry}
+    def entries(self) -> dict[str, str]:
+        """The rest of the line of each word, which is divided only for words that are looked up."""
+        return dict(line.split("\t", 1) for line in self.lines.split("\n") if line)
 
     def rate(self, words: Iterable[str], target: str) -> dict[str, float]:
         """Returns how likely a right target lacks the usual translations of words, as this one does; 0 if it has one.
@@ -129,7 +129,7 @@ class Lexicon:
         Words of which nothing is known are left out.
         """
         folded = fold(target)
-        known = ((word, self.entries[word]) for word in words if word in self.entries)
+        known = ((word, self.entries[word].split("\t")) for word in words if word in self.entries)
         return {
             word: 0.0 if any(stem in folded for stem in stems) else int(missed) / 100
             for word, (missed, *stems) in known
