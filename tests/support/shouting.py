@@ -28,6 +28,7 @@ class Shouting:
     training: Mapping[str, str] = field(default_factory=dict)
     language: str = "eng"
     confidence: None = None  # it rates nothing
+    profile: None = None
     target: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(fingerprint="toy-1"))
 
     @property

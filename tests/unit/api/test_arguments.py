@@ -226,7 +226,7 @@ def test_a_wrong_argument_is_an_error_that_speaks_python(
 
 def test_numbers_of_numpy_are_numbers() -> None:
     translator = nmt.load("eng-deu", beam_size=np.int64(2), length_penalty=np.float32(1), threads=np.int64(1))
-    best, _ = translator.translations("Hello, my friend.", n_best=np.int64(2))[0].hypotheses
+    best, _ = translator.translations("Where is my friend?", n_best=np.int64(2))[0].hypotheses
     assert (0, 0) in best.alignment
 
 
