@@ -152,6 +152,12 @@ def test_a_dash_is_a_standard_stream(place: Path) -> None:
     assert translated(place, "-", "lines.txt").returncode == 2
 
 
+def test_places_in_a_document_on_standard_input_are_its_lines(place: Path) -> None:
+    page = "<html>\n<body>\n<h1>Title</h1>\n<p>Our landlord evicted the lodgers.</p>\n</body></html>\n"
+    done = nmt("translate", "--model", "eng-deu", "--beam-size", "1", cwd=place, text=page)
+    assert "low confidence (line 4)" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("name", "text", "arguments"),
     [

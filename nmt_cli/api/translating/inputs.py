@@ -350,6 +350,7 @@ class ArrivingDocument(Document):
         format = find_format(None, None, head)
         if format is TEXT and self.output is not None:
             format = find_format(self.output, None, head)  # `-o out.po < catalogue`
+        self.format = format
         if format is not TEXT:
             self.opener.console.say(f"standard input is read as {format.title} ({format.name})")
         if self.output is not None:

@@ -485,9 +485,11 @@ def track_locations(document: Document, summaries: FileSummaries) -> Iterator[Tr
         summaries.begin_location(unit.location or NOWHERE)
         return unit.write(translations)
 
-    has_lines, has_places, lines = document.format is not TEXT and not document.format.is_binary, False, 0
+    has_raw, has_places, lines = True, False, 0
     for unit in document.read_with_domain():
-        has_lines &= not unit.texts or unit.raw is not None
+        has_raw &= not unit.texts or unit.raw is not None
+        # The format of standard input is known since its first unit.
+        has_lines = has_raw and document.format is not TEXT and not document.format.is_binary
         has_places |= has_lines or unit.location is not None
         is_located = has_places and bool(unit.texts)
         yield unit._replace(write=partial(write, unit, lines if has_lines else None)) if is_located else unit
