@@ -312,7 +312,8 @@ def describe_weakness(bleu: float | None, gain: float | None) -> list[str]:
     if bleu is None or not hardly_translates(bleu, gain):
         return []
     beyond = (
-        gain is not None and f", chrF {abs(gain):.1f} {'above' if gain >= 0 else 'below'} that of random sentences,"
+        gain is not None
+        and f", and chrF {abs(gain):.1f} points {'above' if gain >= 0 else 'below'} that of random sentences,"
     )
     return [f"this model can hardly translate: BLEU {bleu:.1f}{beyond or ''} on its development set"]
 

@@ -180,7 +180,10 @@ class Translator:
 
     @check_call(*OF_SEARCH, more=(PREFIX,))
     def translate(self, texts: str | Iterable[str], **options: Unpack[SearchKeywords]) -> str | list[str]:
-        """Returns the translation of a line, or a list for several lines, in order. A blank line stays blank."""
+        """Returns the translation of a line, or a list for several lines, in order. A blank line stays blank.
+
+        `nmt translate --help-all` explains the `options`.
+        """
         translations = [translation.text for translation in self._translate_all(texts, self._make_options(options))]
         return translations[0] if isinstance(texts, str) else translations
 

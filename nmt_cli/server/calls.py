@@ -177,7 +177,8 @@ async def read_values(request: Request, most_bytes: int) -> Values:
     """
     values: dict[str, Any] = collect_values(request.query_params.multi_items())
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if kind in FORMS:
+    is_json = kind == FORMS[0] and (await request.body()).lstrip()[:1] == b"{"  # curl -d without a header
+    if kind in FORMS and not is_json:
         try:
             form = await request.form(max_files=1, max_fields=10_000, max_part_size=most_bytes)
         except HTTPException as error:

@@ -298,7 +298,13 @@ async def describe_interface(paths: Sequence[ServedPath], call: Call) -> Any:
 
 STRING = {"type": "string"}
 STRINGS = {"oneOf": [STRING, {"type": "array", "items": STRING}]}
-SCHEMAS = {"q": STRINGS, "text": STRINGS, "file": {**STRING, "format": "binary"}}  # of what is not just a string
+TERMS = {"oneOf": [STRING, {"type": "object", "additionalProperties": STRING}]}
+SCHEMAS = {  # of values that are not just a string
+    **dict.fromkeys(("q", "text", "ignore_tags"), STRINGS),
+    "alternatives": {"type": "integer"},
+    "glossary": TERMS,
+    "file": {**STRING, "format": "binary"},
+}
 FORM = "multipart/form-data"
 BODIES = ("application/json", "application/x-www-form-urlencoded", FORM)  # a file needs the last
 ANSWERS = {

@@ -137,12 +137,19 @@ TO = {
     "": FROM[""],
 }
 LANGUAGES = {"--source-language": f"{FROM['--source-language']} and {TO['--target-language'].removeprefix('type ')}"}
+OUTPUT = {
+    "--output": "type --output FILE",
+    "--vocab-size": "the corpus is written to --data DIR",
+    "--epochs": "the model is written to --model DIR",
+    "--report": "type --report FILE",
+}
 GPU = {"": "a GPU is used where there is one: docs/train.md"}
 OTHER_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "-m": {"--model": "type --model DIR"},
     **dict.fromkeys(("-i", "--in", "--input"), BY_ITSELF),
     **dict.fromkeys(("--from", "--source", "--src", "--source-lang", "--src-lang"), FROM),
     **dict.fromkeys(("--target", "--tgt", "--trg", "--target-lang", "--tgt-lang"), TO),
+    **dict.fromkeys(("-o", "--output", "--out", "--out-dir", "--prepared"), OUTPUT),
     **dict.fromkeys(("--gpu", "--cuda", "--device"), GPU),
     **dict.fromkeys(("--lang", "--langs", "--languages"), LANGUAGES),
     "--page": {"--export": "type --export page -o FOLDER, with the files that docs/page.md lists"},

@@ -169,6 +169,11 @@ def test_deeplx_is_told_by_the_key_text() -> None:
     assert Client().post("/translate", json=mixed).json() == {"error": "Invalid request: missing q parameter"}
 
 
+def test_json_is_read_also_as_curl_sends_it_without_a_header() -> None:
+    body = '{"q": "hello", "source": "en", "target": "de"}'
+    assert Client().post("/translate", content=body, headers=FORM).json() == {"translatedText": "HELLO"}
+
+
 def test_deepl_answers_as_weblate_asks() -> None:
     client = Client()
     values = {

@@ -202,7 +202,7 @@ def test_corrections_that_no_text_has_are_named(pairs: int, recalled: list[str],
             4.9,
             3.0,
             [
-                "this model can hardly translate: BLEU 4.9, chrF 3.0 above that of random sentences, on its "
+                "this model can hardly translate: BLEU 4.9, and chrF 3.0 points above that of random sentences, on its "
                 "development set"
             ],
         ),
