@@ -112,7 +112,9 @@ class ResumableJob:
             console.say(f"{format_count(self.current, 'file is', 'files are')} up to date")
         if self.edited:
             edited = format_count(len(self.edited), "file stays as it was", "files stay as they were")
-            way_on = "to translate one again, move it away, with your corrections in --tm"
+            way_on = (
+                "to translate one again, move it away, and give your corrections as --tm (a .po or .xlf can be one)"
+            )
             console.say(f"{edited} edited: {join_first(self.edited, EDITED_SHOWN)}; {way_on}")
         return bool(self.current or self.edited) and not self.inputs
 
