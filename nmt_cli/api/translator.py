@@ -257,8 +257,7 @@ class Translator:
             self._reports.add(Path(checks.report))
         if failed and checks.strict:
             raise CheckError(
-                f"{failed:,} of {format_count(texts, 'text')} failed a check",
-                hint='report="qa.html" shows them',
+                f"{failed:,} of {format_count(texts, 'text')} failed a check", hint='report="qa.html" shows them'
             )
 
     @check_call(DocumentOptions, *OF_SEARCH, more=(PREFIX,))

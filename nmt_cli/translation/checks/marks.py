@@ -15,6 +15,7 @@ from nmt_cli.carrying.syntax import remove_tags
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.marks import MARK_KINDS, find_final_mark, find_mark_end, share_kind
 from nmt_cli.text.characters import COLONS, DOUBLE_QUOTES, ELLIPSES, QUOTES, SINGLE_QUOTES
+from nmt_cli.text.normalise import DROPPED
 from nmt_cli.text.words import count_strings, has_word
 from nmt_cli.text.wrapping import format_count, join_first
 from nmt_cli.translation.checks.words import SIGN, CheckContext, drop_renamed
@@ -38,7 +39,7 @@ SINGLE_OPENING = frozenset(SINGLE_QUOTES) - {"’"}
 QUOTED = rf"(?<![\w'])(?!’)[{SINGLE_QUOTES}][^\W_]{{2}}[^{SINGLE_QUOTES}]{{0,200}}[{SINGLE_QUOTES}](?!\w)"
 BRACKETS_IN_WORD = r"(?<=[^\W\d_])\(([^\W\d_]{1,3})\)"
 COLON_SET = frozenset(COLONS)
-COLON_BEHIND_WORD = rf"[^\W\d_]\s?[{re.escape(COLONS)}](?=\s+[^\s{QUOTES}]|$)"  # not before speech
+COLON_BEHIND_WORD = rf"[^\W\d_]\s?[{re.escape(COLONS)}](?={DROPPED}*\s+[^\s{QUOTES}]|$)"  # not before speech
 LEAST_KEPT = 0.9  # of the marks in training's sources, the targets have as many, or to lose one is custom
 
 

@@ -237,7 +237,7 @@ LABEL_WORD = rf"[-#@/.]{{0,2}}[^\W_](?:[\w.'’&/-]{{0,{LABEL_LETTERS}}}[\w.])?"
 LABEL_AND_COLON = (
     rf"(?P<label>[{COVERS}]*{LABEL_WORD}(?:[ \u00a0]{LABEL_WORD}){{0,{LABEL_WORDS}}}|[{COVERS}]+)"
     rf"(?P<frame>[{COVERS}]*[ \u00a0]?"
-    rf"(?:[{COLON_MARKS}]{{1,2}}[{COVERS}]*(?:\s+|$)|[{SOLID_COLONS}]|=(?=[^\W\d_a-z][^\W\d_]*\s)))"
+    rf"(?:[{COLON_MARKS}]{{1,2}}[{COVERS}{UNPRINTED}]*(?:\s+|$)|[{SOLID_COLONS}]|=(?=[^\W\d_a-z][^\W\d_]*\s)))"
 )
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.translation.config import LineOptions
-from nmt_cli.translation.segmentation.dividers import DIVIDERS, DividedLine
+from nmt_cli.translation.segmentation.dividers import DIVIDERS, LABEL_AND_COLON, DividedLine
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.segments import join_segments
 
@@ -83,6 +83,12 @@ def test_a_mark_between_a_word_and_an_address_is_kept(line: str) -> None:
     address = "https://example.com/a"
     assert [piece for piece in read(line.format(address)) if piece.isupper()] == ["LOOK HERE"]
     assert copy(line.format(address)) == line.format(address)
+
+
+@pytest.mark.parametrize("mark", ["", "\u200b", "\u00ad", "\ufeff"], ids=ascii)
+def test_a_colon_before_an_invisible_mark_is_that_of_a_label(mark: str) -> None:
+    match = re.match(LABEL_AND_COLON, f"Total price:{mark} €3.50")
+    assert match is not None and match["label"] == "Total price" and match["frame"] == f":{mark} "
 
 
 def test_many_unknown_tags_take_time_in_proportion() -> None:
