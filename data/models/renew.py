@@ -7,9 +7,9 @@ The files are tab-separated, compressed or not: those of `corpus.py`, and captio
 all that is made on the way, and a run that was stopped goes on from there. A model learns in two stages, each from the
 weights of the one before: everything, with some paragraphs behind the sentence before them; then less of Tatoeba, with
 most paragraphs behind it. `benchmarks/log/context.md` says what that gave. With `--go-on`, the first stage starts from
-the weights of the packages, with their subwords; with `--distil`, both also learn from the packages' translations of
-the training sources that are close to the references. With `--lexicons`, nothing is trained: the profiles of the
-packages get the lexicons of the corpus anew.
+the weights of the packages, with their subwords. With `--distil`, they learn in one more stage instead: mostly from
+translations of the training sources that are close to the references, by the packages and the models in the folders
+given, averaged. With `--lexicons`, nothing is trained: the profiles of the packages get lexicons of the corpus anew.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,7 +54,6 @@ WEIGHTS = {  # in both stages
     "joined": (1, 1),
     "help": (1, 1),
     "ui": (1, 0.3),
-    "distilled": (1, 0.3),
     "texts": (1, 1),
     "labels": (1, 0.5),
     "messages": (1, 0.3),
@@ -67,12 +66,18 @@ STAGES = tuple(
     Stage(name, time, context, {file: weights[number] for file, weights in WEIGHTS.items()})
     for number, (name, time, context) in enumerate((("broad", 0.66, 0.6), ("context", 0.34, 0.9)))
 )
+DISTILLED = Stage("distilled", 1, 0.9, STAGES[-1].weights | {"tatoeba": 0.1, "distilled": 1})
 SHORTEST = 20  # seconds of a stage
 CLOSE = 50.0  # chrF of a translation that is learned from
 SETS = ("tatoeba", "help", "pages", "ui")
 DIRECTIONS = {"eng-deu": (), "deu-eng": ("--reverse",)}
 NMT = (sys.executable, "-m", "nmt_cli")
 CONTRASTIVE = HERE.parents[1] / "benchmarks" / "contrastive.py"  # texts whose second line only the first can tell
+
+
+def list_stages(options: argparse.Namespace) -> tuple[Stage, ...]:
+    """Returns the stages of a training."""
+    return STAGES if options.distil is None else (DISTILLED,)
 
 
 def prepare(corpora: argparse.Namespace, work: Path) -> None:
@@ -82,10 +87,10 @@ def prepare(corpora: argparse.Namespace, work: Path) -> None:
     held_out = key_sides(pair for split in ("dev", "test") for pair in read_pairs(corpus / f"{split}.tsv", 2))
     subprocess.run([sys.executable, CONTRASTIVE, "write", corpus / "texts.tsv"], check=True)
     write_pairs(corpus / "texts.tsv", leave_out(read_pairs(corpus / "texts.tsv", 2), held_out), with_groups=True)
-    if corpora.distil:
-        write_pairs(corpus / "distilled.tsv", leave_out(distil(corpus), held_out))
+    if corpora.distil is not None:
+        write_pairs(corpus / "distilled.tsv", leave_out(distil(corpus, corpora.distil), held_out))
     subwords = find_model(Path("eng-deu")) if corpora.go_on else None
-    for stage in STAGES:
+    for stage in list_stages(corpora):
         if not (stage.locate(work) / "prepared").is_dir():
             prepare_stage(stage, corpus, stage.locate(work) / "prepared", subwords)
         subwords = subwords or stage.locate(work) / "prepared"
@@ -108,27 +113,28 @@ def prepare_stage(stage: Stage, corpus: Path, prepared: Path, subwords: Path | N
     subprocess.run(command + (["--tokenizer-from", subwords] if subwords is not None else []), check=True)
 
 
-def distil(corpus: Path) -> Iterator[Pair]:
-    """Yields the sources of a corpus with the package's translations of them that are close to a reference, but none.
+def distil(corpus: Path, teachers: Sequence[Path]) -> Iterator[Pair]:
+    """Yields the texts of both languages with the packages' translations of them that are close to a reference.
 
     Kim and Rush (2016), "Sequence-Level Knowledge Distillation", take the hypothesis closest to the reference, too.
     """
-    references: dict[str, list[str]] = {}
-    for name, group_column in (("tatoeba", None), ("ui", None), ("help", 2)):
-        for pair in read_pairs(corpus / f"{name}.tsv", group_column):
-            references.setdefault(pair.source, []).append(pair.target)
-    chrf, sources = CHRF(), list(references)
-    with nmt.load("eng-deu") as model:
-        for source, text in zip(sources, model.stream(sources), strict=True):
-            is_new = text not in (source, *references[source])
-            if is_new and chrf.sentence_score(text, references[source]).score >= CLOSE:
-                yield Pair(source, text)
+    chrf = CHRF()
+    for name, direction in DIRECTIONS.items():
+        references: dict[str, list[str]] = {}
+        for file, group_column in (("tatoeba", None), ("ui", None), ("help", 2)):
+            for pair in read_pairs(corpus / f"{file}.tsv", group_column):
+                source, target = (pair.target, pair.source) if direction else (pair.source, pair.target)
+                references.setdefault(source, []).append(target)
+        with nmt.load(name, ensemble=[teacher / name for teacher in teachers]) as model:
+            for source, text in zip(references, model.stream(references, context=0), strict=True):
+                if text != source and chrf.sentence_score(text, references[source]).score >= CLOSE:
+                    yield Pair(text, source) if direction else Pair(source, text)
 
 
-def train(work: Path, seconds: int, *, go_on: bool) -> None:
+def train(stages: Sequence[Stage], work: Path, seconds: int, *, go_on: bool) -> None:
     """Trains both directions at once in all stages, from random weights or those of the packages."""
     starts = {name: ("--init-from", find_model(Path(name)), *FURTHER) if go_on else NETWORK for name in DIRECTIONS}
-    for stage in STAGES:
+    for stage in stages:
         folder = stage.locate(work)
         train_stage(folder, f"{max(SHORTEST, round(seconds * stage.time_share))}s", starts)
         starts = {name: ("--init-from", folder / name, *FURTHER) for name in DIRECTIONS}
@@ -177,9 +183,9 @@ def renew_lexicons(corpus: Path, models: Path) -> Iterator[Path]:
         yield model
 
 
-def pack(work: Path, output: Path) -> None:
+def pack(stages: Sequence[Stage], work: Path, output: Path) -> None:
     """Replaces the packages in `output`."""
-    tests, (*earlier, last) = work / "corpus" / "test", (stage.locate(work) for stage in STAGES)
+    tests, (*earlier, last) = work / "corpus" / "test", (stage.locate(work) for stage in stages)
     swap_sides(tests, work / "corpus" / "test-reversed")
     for name, folder in zip(DIRECTIONS, (tests, work / "corpus" / "test-reversed"), strict=True):
         sets = {each: folder / f"{each}.tsv" for each in (*SETS, "captions")}
@@ -194,16 +200,20 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=HERE, help="folder of the packages")
     parser.add_argument("--minutes", type=float, default=80, help="of training, both stages together")
     parser.add_argument("--go-on", action="store_true", help="train the packages further")
-    parser.add_argument("--distil", action="store_true", help="also on eng-deu's translations of the sources")
+    parser.add_argument(
+        "--distil", type=Path, nargs="*", metavar="DIR", help="also on translations, by the packages and these models"
+    )
     parser.add_argument("--lexicons", action="store_true", help="renew the lexicons of the packages alone")
     options = parser.parse_args()
     if options.lexicons:
         make_all_pairs(options, options.work / "corpus")
     else:
-        if not (STAGES[-1].locate(options.work) / "prepared").is_dir():
+        stages = list_stages(options)
+        options.go_on = options.go_on or options.distil is not None  # since the packages are what it teaches
+        if not (stages[-1].locate(options.work) / "prepared").is_dir():
             prepare(options, options.work)
-        train(options.work, round(60 * options.minutes), go_on=options.go_on)
-        pack(options.work, options.output)
+        train(stages, options.work, round(60 * options.minutes), go_on=options.go_on)
+        pack(stages, options.work, options.output)
     for model in renew_lexicons(options.work / "corpus", options.output):
         print(model)
 
