@@ -16,6 +16,7 @@ from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.api.startup import silence_ray
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.errors import OptionError
+from nmt_cli.formats import list_preparations
 from nmt_cli.formats.inputs import CorpusFile, parse_input
 from nmt_cli.runtime.installed_models import find_model_or_file
 from nmt_cli.workers.choice import ExecutorOptions
@@ -47,7 +48,7 @@ class PrepareRequest:
         if self.source_file is not None:
             inputs.append(CorpusFile(self.source_file, self.target_file))
         if not inputs:
-            raise OptionError("no corpus was named", hint="try `nmt prepare corpus.tsv`")
+            raise OptionError("no corpus was named", hint=f"try `{list_preparations()[0]}`")
         return inputs
 
     @property

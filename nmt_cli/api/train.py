@@ -21,7 +21,9 @@ from nmt_cli.api.options.command_lines import (
     describe_train,
     find_saved_options,
     list_values,
+    locate_first_run,
     recall_prepare,
+    recall_typed,
     select_explicit,
 )
 from nmt_cli.api.options.interface import check_call
@@ -204,6 +206,7 @@ def open_request(
     if runs > 1 and role.processes > 1:
         raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
     corpus = PreparedCorpus.load(data)
+    began = recall_typed(model, runs) if command["resume"] and not command["force"] else ()
     return TrainRequest(
         reverse_corpus(corpus) if reverse else corpus,
         model,
@@ -213,7 +216,7 @@ def open_request(
         deadline=deadline,
         explicit=select_explicit(explicit, model, resume=command["resume"], force=command["force"], runs=runs),
         ray=silence_ray(RayOptions(ray=ray)).ray,
-        typed=list_typed(network, training, explicit),
+        typed=CommandLine("train", options=tuple(began)).extend(*list_typed(network, training, explicit)).options,
         reverse=reverse,
         runs=runs,
         **command,
@@ -231,11 +234,32 @@ def list_typed(network: ModelConfig, training: TrainOptions, explicit: ExplicitO
 
 def describe_resumption(request: TrainRequest) -> CommandLine:
     """Returns the command that continues a training; the checkpoint holds all options but the command's own."""
-    again: list[TypedOption] = [("--reverse",)] if request.reverse else []
-    again += [("--runs", str(request.runs))] if request.runs > 1 else []
-    again += [("--keep-stages",)] if request.keep_stages else []
-    again += [] if request.ray is None else [("--ray", request.ray)]
-    return describe_train(request.corpus.directory, request.directory, *again, ("--resume",))
+    return describe_train(request.corpus.directory, request.directory, *list_more(request), ("--resume",))
+
+
+def list_more(request: TrainRequest) -> list[TypedOption]:
+    """Returns the typed options of a training that are neither the network's nor in a checkpoint."""
+    more: list[TypedOption] = [("--reverse",)] if request.reverse else []
+    more += [("--runs", str(request.runs))] if request.runs > 1 else []
+    more += [("--keep-stages",)] if request.keep_stages else []
+    return more + ([] if request.ray is None else [("--ray", request.ray)])
+
+
+def explain_end(request: TrainRequest) -> str:
+    """Returns what is saved of a training that was ended at once, and the command that continues or repeats it."""
+    from nmt_cli.runtime.model_directory import CARD, STAGES
+    from nmt_cli.training.checkpoints import is_of_earlier
+    from nmt_cli.training.request import read_started_facts
+
+    first = locate_first_run(request.directory, request.runs)
+    if (first / STAGES).is_dir() or (not is_of_earlier(first) and read_started_facts(first) is not None):
+        return f"interrupted; continue from the last checkpoint with: {describe_resumption(request)}"
+    forced = [FORCE] if request.force else []
+    again = describe_train(request.corpus.directory, request.directory, *list_more(request), *request.typed, *forced)
+    kept = f"; {request.directory}/ still holds the earlier model" if (request.directory / CARD).is_file() else ""
+    return (
+        f"interrupted before the first update: nothing of this training was saved{kept}. Start it again with: {again}"
+    )
 
 
 def run_training(request: TrainRequest, loading: Loading = nullcontext) -> TrainOutcome | None:
@@ -381,9 +405,8 @@ def describe_commands(request: TrainRequest, trained: TrainingSummary) -> BaseCo
     from nmt_cli.runtime.model_directory import STAGES
 
     data, model, has_stages = request.corpus.directory, request.directory, trained.synthetic != "none"
-    direction: list[TypedOption] = [("--reverse",)] if request.reverse else []
     prepare = recall_prepare(request.corpus.manifest, data)
-    anew = describe_train(data, model, *direction, *request.typed, FORCE)
+    anew = describe_train(data, model, *list_more(request), *request.typed, FORCE)
     if has_stages and not (model / STAGES).is_dir():  # what training could continue with
         return BaseCommands(prepare, anew)
     return BaseCommands(prepare, anew, describe_resumption(replace(request, runs=1, keep_stages=has_stages)))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +15,7 @@ from nmt_cli.api.model_info import ModelInfo, ScoreInfo, read_info
 from nmt_cli.cli.parsing.configuration import FILE, FoundFile, find_file, name_variable
 from nmt_cli.cli.render import print_lines
 from nmt_cli.errors import NmtError
+from nmt_cli.formats import list_preparations
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.runtime.installed_models import list_installable, list_models, write_installation
 from nmt_cli.text.wrapping import format_count
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
     from nmt_cli.runtime.model_directory import ModelCard
 
-CORPUS_ENDINGS = (".tsv", ".csv", ".jsonl", ".tmx", ".xlf", ".xliff", ".po")
-COMPRESSED_ENDINGS = (".gz", ".xz", ".zst", ".bz2")
 FILES_NAMED = 3
 MODELS_NAMED = 2
 
@@ -38,7 +36,6 @@ class Status(NamedTuple):
     manifest: Manifest | None
     card: ModelCard | None
     has_checkpoint: bool
-    corpus_files: tuple[Path, ...]  # that may hold sentence pairs
     named_models: tuple[str, ...]  # installed ones
     problems: tuple[str, ...] = ()
     settings: str | None = None  # the configuration file of this directory, or why it is not read
@@ -70,7 +67,6 @@ class Status(NamedTuple):
             manifest=manifest,
             card=card,
             has_checkpoint=has_checkpoint,
-            corpus_files=tuple(find_corpora()),
             named_models=tuple(list_models()),
             problems=tuple(problems),
             settings=nearby.warning or str(FILE) if nearby is not None else None,
@@ -81,14 +77,6 @@ def choose_place(name: str, default: Path, environment: Mapping[str, str], nearb
     """Returns the directory that the environment names, or else the top level of a configuration file."""
     filed = nearby.values.get(name) if nearby is not None else None
     return Path(environment.get(str(name_variable(name))) or (filed if isinstance(filed, str) else default))
-
-
-def find_corpora() -> Iterator[Path]:
-    """Yields the files here that may hold sentence pairs, judging by name."""
-    for path in sorted(Path().iterdir()):
-        endings = [suffix for suffix in path.suffixes if suffix not in COMPRESSED_ENDINGS]
-        if path.is_file() and endings and endings[-1] in CORPUS_ENDINGS:
-            yield path
 
 
 def describe_status(environment: Mapping[str, str] | None = None) -> list[str]:
@@ -157,9 +145,8 @@ def list_next(status: Status) -> list[str]:
         return ["nmt train --resume"]
     if status.manifest is not None:
         return ["nmt train"]
-    corpora = [f"nmt prepare {shlex.quote(str(path))}" for path in status.corpus_files[:FILES_NAMED]]
     installed = [f"{make_example(name)} --model {name}" for name in status.named_models[:MODELS_NAMED]]
-    return [*corpora, *installed] or ["nmt prepare corpus.tsv"]
+    return [*list_preparations()[:FILES_NAMED], *installed]
 
 
 def make_example(language: str) -> str:

@@ -19,7 +19,7 @@ import typer
 from nmt_cli.api.advice import ALIKE, HARDLY_TRANSLATES, Advice, has_learned_nothing
 from nmt_cli.api.options.command_lines import CommandLine, find_saved_options
 from nmt_cli.api.options.refusals import ExplicitOptions
-from nmt_cli.api.train import describe_resumption, open_request, run_training
+from nmt_cli.api.train import describe_resumption, explain_end, open_request, run_training
 from nmt_cli.cli.app import Stop, catch_stop_signals
 from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, WrittenModelOption, declare_option, with_settings
 from nmt_cli.cli.prepare import format_cut
@@ -318,7 +318,7 @@ class TrainingScreen(Watcher):
         planned = "" if report.planned_epochs is None else f" of {report.planned_epochs}"
         unit = "epoch" if planned == " of 1" or (not planned and report.passed_epochs == 1) else "epochs"
         run = f"in run {len(report.runs)} of {runs}, " if runs > 1 else ""
-        self.screen.say(f"interrupted {run}after {report.passed_epochs:.1f}{planned} {unit}; continue with {command}")
+        self.screen.say(f"interrupted {run}after {report.passed_epochs:.1f}{planned} {unit}; continue with: {command}")
 
 
 def is_complete(report: TrainReport) -> bool:
@@ -406,11 +406,17 @@ def train(
 
 @contextmanager
 def explain_interruption(screen: Screen, stop: Stop, request: TrainRequest) -> Iterator[None]:
-    """Ends the command with the signal's exit code if a training with synthetic pairs was stopped midway."""
+    """Says what is saved of a training that is ended at once, and how it goes on.
+
+    One with synthetic pairs that was stopped midway ends the command with the signal's exit code.
+    """
     from nmt_cli.training.data.synthetic_pairs import Interrupted
 
     try:
         yield
     except Interrupted as interruption:
-        screen.warn(f"{interruption}; continue with {describe_resumption(request)}")
+        screen.warn(f"{interruption}; continue with: {describe_resumption(request)}")
         raise typer.Exit(128 + (stop.signal or signal.SIGINT)) from None
+    except KeyboardInterrupt:
+        screen.say(explain_end(request))
+        raise

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NoReturn, Prot
 
 from nmt_cli import files
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
+from nmt_cli.formats import list_preparations
 from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.sources.images import Grids
 from nmt_cli.sources.source import Sentences, Source, SourceRows
@@ -345,7 +346,7 @@ class Manifest:
         if not path.is_file():
             raise NotFoundError(
                 f"there is no prepared corpus in {directory}/",
-                hint="make one with `nmt prepare corpus.tsv`, or say where it is with --data",
+                hint=f"make one of your sentence pairs: `{list_preparations()[0]}`; or say where it is with --data",
             )
         try:
             values = parse_json(path.read_text(encoding="utf-8"))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from shlex import quote
 from typing import Any, Literal, NamedTuple, cast
 
 from nmt_cli.errors import DataError, OptionError, find_nearest
@@ -365,6 +366,18 @@ def join_formats(use: Use) -> str:
     """Returns the names of the formats that a command reads, as a list in a sentence."""
     names = list_formats(use)
     return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def list_preparations() -> list[str]:
+    """Returns the commands that prepare the files here whose names end like those of pairs, or an example."""
+    files = sorted(path.name for path in Path().iterdir() if path.is_file() and may_hold_pairs(path.name))
+    return [f"nmt prepare {quote(name)}" for name in files] or ["nmt prepare corpus.tsv"]
+
+
+def may_hold_pairs(name: str) -> bool:
+    """Whether the name of a file implies a format of pairs, ignoring a compression suffix."""
+    suffixes = [suffix for suffix in PurePath(name.lower()).suffixes if suffix not in COMPRESSION_EXTENSIONS]
+    return bool(suffixes) and "pairs" in getattr(BY_EXTENSION.get(suffixes[-1]), "uses", ())
 
 
 def find_by_name(name: str | PurePath) -> FileFormat | None:

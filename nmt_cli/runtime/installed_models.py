@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nmt_cli.errors import NotFoundError, find_nearest
+from nmt_cli.formats import list_preparations
 from nmt_cli.plugins import read_entry_points
 
 CARD = "model.json"  # the file that makes a directory a model
@@ -136,6 +137,13 @@ def list_installable() -> list[str]:
     return [name for name in BUNDLED if name not in list_models()]
 
 
+def suggest_making() -> str:
+    """Returns how to make a model here, with the first command that works."""
+    if Path("prepared", "dataset.json").is_file():
+        return "make one: `nmt train`"
+    return f"make one of your sentence pairs, first with `{list_preparations()[0]}`"
+
+
 def explain_missing_model(directory: Path) -> NotFoundError:
     """Returns the error for a directory without a model; its hint names the models beside it, and those with a name."""
     beside = sorted(card.parent for card in directory.parent.glob(f"*/{CARD}"))
@@ -148,9 +156,8 @@ def explain_missing_model(directory: Path) -> NotFoundError:
         hint = f"did you mean {names[nearest]}?"
     elif names:
         shown = " or ".join(f"--model {name}" for name in list(names.values())[:MODELS_SHOWN])
-        hint = f"take a model that is here, {shown}; or make one: nmt train"
+        hint = f"take a model that is here, {shown}; or {suggest_making()}"
     else:
-        hint = (
-            f"make one: `nmt train`; or install one, in the folder of nmt's sources: {write_installation(BUNDLED[-1])}"
-        )
+        installation = write_installation(BUNDLED[-1])
+        hint = f"{suggest_making()}; or install one, in the folder of nmt's sources: {installation}"
     return NotFoundError(f"there is no model in {directory}/", hint=hint)

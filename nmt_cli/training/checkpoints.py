@@ -88,6 +88,7 @@ STATE = "state.npz"
 FACTS = "facts"  # the only entry of the state that is JSON and no array of the run
 FORMAT = 3  # 2 drew the numbers of data augmentation in another order
 START_OVER = "start over with --force"
+REPLACING = "replacing"  # marks the state of an earlier training, until one begun with --force writes its first
 
 
 @dataclass(frozen=True)
@@ -170,6 +171,7 @@ class Checkpoints:
             *((f"{n:04}", variable.value) for n, variable in enumerate(variables)),
         ]
         write_arrays(self.state_path, entries)
+        self.state_path.with_name(REPLACING).unlink(missing_ok=True)
         self.remove_unused()
 
     def load_state(self, variables: Sequence[keras.Variable]) -> dict[str, Any]:
@@ -280,8 +282,10 @@ def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Itera
             if is_model:
                 refuse_to_replace(directory, replace=replace, resume=resume)
                 remove_partial_files(directory)
-            # 4. Make sure that files can be written.
+            # 4. Make sure that files can be written, and that --resume does not take an earlier state for this one's.
             require_writable(directory)
+            if replace and locate_state(directory).is_file():
+                (checkpoints / REPLACING).touch()
             yield
         except BaseException:
             remove_untrained(directory, is_new=is_new)
@@ -303,6 +307,7 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
     has_stages = not replace and (directory / STAGES).is_dir()
     command = f"nmt train{'' if directory == Path('model') else f' --model {quote(str(directory))}'} --resume"
     if resume and (facts is not None or has_stages):
+        refuse_earlier(directory, command)
         return
     has_runs, is_model = (directory / FIRST_RUN).is_dir(), (directory / CARD).exists()
     if facts is not None and facts["updates"] > 0 and not has_runs and (not is_model or is_unfinished(facts)):
@@ -321,6 +326,22 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
         raise OutputError(
             f"{directory}/ already exists", hint=f"{resumable}replace it with --force, or name another directory"
         )
+
+
+def refuse_earlier(directory: Path, command: str) -> None:
+    """Raises OutputError, once, if the state is not of the training that was last begun here."""
+    if is_of_earlier(directory):
+        locate_state(directory).with_name(REPLACING).unlink()
+        raise OutputError(
+            f"the last training in {directory}/ ended before its first update, and nothing of it was saved",
+            hint=f"start it again as before, with --force; to continue the training before it: {command}",
+        )
+
+
+def is_of_earlier(directory: Path) -> bool:
+    """Whether the state in a directory is of a training that another was to replace."""
+    state = locate_state(directory)
+    return state.is_file() and state.with_name(REPLACING).exists()
 
 
 def is_unfinished(facts: Mapping[str, Any]) -> bool:

@@ -389,6 +389,7 @@ class TrainingRun:
             self.progress.elapsed, self.progress.share = self.deadline.elapsed, self.deadline.share
         identity, progress = self.request.identify(self.replay), self.progress.to_mapping()
         facts: dict[str, Any] = {"identity": identity, "progress": progress, "updates": self.updates}
+        facts["typed"] = self.request.typed
         if self.parent is not None:
             facts["parent"] = asdict(self.parent)
         self.checkpoints.save_state(self.trainer.state, facts)

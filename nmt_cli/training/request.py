@@ -192,18 +192,17 @@ def refuse_changes(directory: Path, saved: SavedOptions, explicit: Mapping[str, 
             hint="give it more with --time, or start over with --force",
         )
     changed = [
-        (name_option(field), *texts)
+        texts
         for kind, values in saved.items()
         for field in list_fields(kind)
         if field.name in explicit
         for texts in compare_option(field, values.get(field.name, field.default), explicit[field.name])
     ]
     if changed:
-        names, before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
-        omitted = ", ".join(f"--{name}" for name in names.split(", "))
+        before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
         raise OptionError(
             f"{directory}/ was started with {before}; now asked for: {after}",
-            hint=f"omit {omitted} to continue, or start over with --force",
+            hint=f"omit {after} to continue, or start over with --force",
         )
 
 

@@ -146,7 +146,7 @@ class SyntheticRun:
             "training": {name: value for name, value in training.items() if name not in CHANGEABLE},
         }
         explicit = None if request.explicit is None else sorted(request.explicit)
-        options = {"network": network, "training": training, "explicit": explicit}
+        options = {"network": network, "training": training, "explicit": explicit, "typed": request.typed}
         if not request.resume:  # a checkpoint of the model that is replaced is not one of this training
             locate_state(request.directory).unlink(missing_ok=True)
         # The checkpoint of the last stage has settings of its own, which training compares.

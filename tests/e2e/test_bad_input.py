@@ -19,9 +19,9 @@ def run(*arguments: str, cwd: Path, text: bytes = b"") -> tuple[int, list[str], 
     ("command", "code", "error", "hint"),
     [
         (["train"], 66, "error: there is no prepared corpus in prepared/", "nmt prepare corpus.tsv"),
-        (["translate"], 66, "error: there is no model in model/", "nmt train"),
+        (["translate"], 66, "error: there is no model in model/", "nmt prepare corpus.tsv"),
         (["evaluate"], 66, "error: there is no prepared corpus in prepared/", "nmt prepare corpus.tsv"),
-        (["visualize", "hello"], 66, "error: there is no model in model/", "nmt train"),
+        (["visualize", "hello"], 66, "error: there is no model in model/", "nmt prepare corpus.tsv"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )

@@ -161,6 +161,17 @@ def select_explicit(
     return None if saved else names
 
 
+def recall_typed(model: Path, runs: int) -> Sequence[TypedOption]:
+    """Returns the options of network and training as typed when the training that --resume continues began."""
+    from nmt_cli.training.request import read_started_facts
+
+    stages = find_options_of_stages(model, runs)
+    if stages is not None:
+        return stages.typed
+    facts = read_started_facts(locate_first_run(model, runs)) or {}
+    return [tuple(map(str, option)) for option in facts.get("typed", ())]
+
+
 def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:
     """Returns the original options of a training with synthetic pairs, if --resume takes its options from them."""
     from nmt_cli.training.data.synthetic_pairs import find_stage_options

@@ -242,6 +242,7 @@ class StageOptions(NamedTuple):
 
     saved: SavedOptions
     explicit: frozenset[str] | None
+    typed: Sequence[tuple[str, ...]]
 
 
 def find_stage_options(directory: Path, *, several_runs: bool = False) -> StageOptions | None:
@@ -256,7 +257,8 @@ def find_stage_options(directory: Path, *, several_runs: bool = False) -> StageO
     try:
         options = parse_json(path.read_text(encoding="utf-8"))["options"]
         explicit = None if options["explicit"] is None else frozenset(options["explicit"])
-        return StageOptions({ModelConfig: dict(options["network"]), TrainOptions: dict(options["training"])}, explicit)
+        saved = {ModelConfig: dict(options["network"]), TrainOptions: dict(options["training"])}
+        return StageOptions(saved, explicit, list(map(tuple, options.get("typed", ()))))
     except (ValueError, KeyError, TypeError):  # training itself says what is damaged
         return None
 

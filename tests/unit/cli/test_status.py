@@ -102,9 +102,10 @@ def test_scores_of_the_last_evaluation_are_shown_until_the_model_changes(
 def test_models_with_a_name_are_shown_with_a_sentence_of_their_language(monkeypatch: pytest.MonkeyPatch) -> None:
     models = {name: Path(name) for name in ("deu-eng", "eng-deu", "zzz-eng")}
     monkeypatch.setattr(installed_models, "list_models", lambda: models)
-    assert describe_status({})[1:4] == [
+    assert describe_status({})[1:5] == [
         "model    none in model/; installed: deu-eng, eng-deu, zzz-eng",
-        'next     echo "Wo ist der Bahnhof?" | nmt translate --model deu-eng',
+        "next     nmt prepare corpus.tsv",
+        '         echo "Wo ist der Bahnhof?" | nmt translate --model deu-eng',
         '         echo "Where is the station?" | nmt translate --model eng-deu',
     ]
 

@@ -1,5 +1,6 @@
 """Tests of train: what `nmt train` shows: the network, a line a minute or an epoch, and where it stopped."""
 
+import json
 import shutil
 import sys
 from dataclasses import replace
@@ -19,6 +20,7 @@ from nmt_cli.cli.train import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError, explain_install
 from nmt_cli.model.config import ModelConfig, describe_network
+from nmt_cli.training.checkpoints import FACTS, FORMAT, locate_state, write_arrays
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation
@@ -83,6 +85,50 @@ def test_commands_to_train_anew_keep_what_was_typed(tmp_path: Path) -> None:
     assert list_typed(network, TrainOptions(), explicit) == typed
     from_file = explicit._replace(file=Path("my recipe.toml"))
     assert list_typed(network, TrainOptions(), from_file) == [("--config", "my recipe.toml"), *typed]
+
+
+def test_a_training_ended_at_once_says_what_is_saved_and_what_to_type(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    typed: list[Any] = []
+
+    def run(request: TrainRequest) -> None:
+        typed.append(request.typed)
+        if "continue" in request.directory.name:
+            write_state(request.directory, updates=4)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus())
+    monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
+    monkeypatch.chdir(tmp_path)
+
+    def train(*options: str) -> str:
+        result = CliRunner().invoke(app, ["train", *options])
+        return result.stderr.splitlines()[-2 if result.exit_code != 130 else -1]
+
+    began = ("--units", "512", "--no-tied")
+    nothing = "interrupted before the first update: nothing of this training was saved"
+    assert train(*began) == f"{nothing}. Start it again with: nmt train --no-tied --units 512"
+    assert not Path("model").exists()
+    write_state(Path("model"), updates=9)
+    Path("model", "model.json").write_text("{}")
+    kept = f"{nothing}; model/ still holds the earlier model. Start it again with: nmt train"
+    assert train("--force", *began) == f"{kept} --no-tied --units 512 --force"
+    earlier = "error: the last training in model/ ended before its first update, and nothing of it was saved"
+    assert train("--resume") == earlier
+    saved = "interrupted; continue from the last checkpoint with: nmt train"
+    assert train("--resume") == f"{saved} --resume"  # the one before, as was typed once more
+    assert typed[-1] == (("--epochs", "20"),)  # as at first, for the commands of advice
+    assert train("--resume", "--epochs", "30") == f"{saved} --resume" and typed[-1] == (("--epochs", "30"),)
+    assert train("--model", "continue") == f"{saved} --model continue --resume"
+
+
+def write_state(directory: Path, updates: int) -> None:
+    (directory / "checkpoints").mkdir(parents=True, exist_ok=True)
+    identity = {"network": ModelConfig.from_options().to_mapping(), "training": TrainOptions().to_mapping()}
+    facts = {"format": FORMAT, "identity": identity, "updates": updates, "progress": {"rollbacks": 0, "epoch": 1}}
+    facts["typed"] = [("--epochs", "20")]
+    write_arrays(locate_state(directory), [(FACTS, json.dumps(facts))])
 
 
 def test_training_is_told_which_options_of_the_network_were_asked_for(
@@ -170,10 +216,10 @@ def test_what_is_typed_wins_over_the_file_which_then_says_nothing(tmp_path: Path
 @pytest.mark.parametrize(
     ("passed", "planned", "message"),
     [
-        (1.4, 5, "interrupted after 1.4 of 5 epochs; continue with nmt train --model other --resume"),
-        (0.2, 1, "interrupted after 0.2 of 1 epoch; continue with nmt train --model other --resume"),
-        (4.94, 5, "interrupted after 4.9 of 5 epochs; continue with nmt train --model other --resume"),
-        (2.0, None, "interrupted after 2.0 epochs; continue with nmt train --model other --resume"),
+        (1.4, 5, "interrupted after 1.4 of 5 epochs; continue with: nmt train --model other --resume"),
+        (0.2, 1, "interrupted after 0.2 of 1 epoch; continue with: nmt train --model other --resume"),
+        (4.94, 5, "interrupted after 4.9 of 5 epochs; continue with: nmt train --model other --resume"),
+        (2.0, None, "interrupted after 2.0 epochs; continue with: nmt train --model other --resume"),
     ],
 )
 def test_a_stopped_training_says_how_far_it_came_and_how_it_goes_on(

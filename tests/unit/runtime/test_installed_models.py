@@ -87,8 +87,19 @@ def test_a_model_in_a_directory_of_that_name_comes_first(
     assert find_model(Path("other/xxx-yyy")) == Path("other/xxx-yyy")
 
 
-def test_the_error_names_the_models_that_are_there(site: Path) -> None:
-    assert "nmt train" in explain_missing_model(Path("model")).hint
+def test_the_error_names_the_models_that_are_there_and_the_first_step_to_another(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "place"
+    (place / "prepared").mkdir(parents=True)
+    monkeypatch.chdir(place)
+    hints = [explain_missing_model(Path("model")).hint]
+    for name in ("notes.txt", "my pairs.xlsx", "prepared/dataset.json"):
+        (place / name).write_text("")
+        hints.append(explain_missing_model(Path("model")).hint)
+    example = "make one of your sentence pairs, first with `nmt prepare corpus.tsv`; or install one"
+    steps = (example, example, "first with `nmt prepare 'my pairs.xlsx'`; or", "make one: `nmt train`; or")
+    assert all(step in hint for step, hint in zip(steps, hints, strict=True))
     install_model(site, "xxx-yyy")
     assert "take a model that is here, --model xxx-yyy;" in explain_missing_model(Path("model")).hint
     install_model(site, "yyy-xxx")

@@ -308,7 +308,7 @@ def test_what_is_typed_and_cannot_change_is_named_alone(monkeypatch: pytest.Monk
     with pytest.raises(OptionError) as caught:
         resume(units=128, batch=16, embedding=32, tied=False)
     assert caught.value.message == "model/ was started with --tied, --units 64; now asked for: --no-tied, --units 128"
-    assert caught.value.hint == "omit --tied, --units to continue, or start over with --force"
+    assert caught.value.hint == "omit --no-tied, --units 128 to continue, or start over with --force"
     with pytest.raises(OptionError, match="was started with --architecture rnn; now asked for: --architecture trans"):
         resume(architecture="transformer")
     with pytest.raises(OptionError, match=r"with --epochs 10; now asked for: --epochs 3$"):
