@@ -100,6 +100,7 @@ class TranslationReport:
     origins: Counter[str] = field(default_factory=Counter)  # of the texts, the network or a translation memory
     failed: int = 0  # texts that failed a check
     failures: Counter[CheckKind] = field(default_factory=Counter)  # by the kind of the check
+    other_languages: Counter[str] = field(default_factory=Counter)  # the messages about texts in them
     qa: QaReport | None = None  # where a report of all texts that failed is asked for
     first_failures: dict[str, list[Failing]] = field(default_factory=dict)  # the first texts, equal ones once
     registers: Counter[str] = field(default_factory=Counter)  # texts of documents that address people formally, or not
@@ -131,6 +132,8 @@ class TranslationReport:
         for check in translation.checks:
             self.first_error = self.first_error or translation.failure
             self.failures[check.kind] += 1
+            if check.kind == "other language":
+                self.other_languages[check.message] += 1
             self.remember(check.kind, self.locate(translation))
         if self.source_cuts.thing != "line":  # lines need not be one text
             self.add_register(translation)
@@ -300,9 +303,9 @@ class TranslationReport:
         source, target = (find_language(code).name for code in self.languages)
         texts = f"most {self.source_cuts.thing}s{files and f' of {files}'} are"
         if self.failures["other language"] >= self.failures["language"]:
-            return DataError(
-                f"{texts} in another language than {source}, from which this model translates", hint="; ".join(hints)
-            )
+            (message, _), *_ = self.other_languages.most_common(1)
+            text = f"{texts} in another language than {source}, from which this model translates: {message}"
+            return DataError(text, hint="; ".join(hints))
         reverse = next(iter(find_models((self.languages[1], self.languages[0]))), None)
         hints += [f"the other way: --model {reverse}"] if reverse else []
         return DataError(f"{texts} already in {target}", hint="; ".join(hints))

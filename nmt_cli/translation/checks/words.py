@@ -240,11 +240,13 @@ WORDS_PER_UNKNOWN = 3  # at most so many words of a text for each that training 
 
 
 def check_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a source whose words belong to the target language."""
+    """Looks for a source whose words belong to the target language, and to no third one."""
     counts = count_on_both_sides(source, context)
     likelier = sum(math.log((there + SMOOTHING) / (here + SMOOTHING)) for here, there in counts)
     is_sure = len(counts) >= FEWEST_WORDS and likelier >= SURE
-    return FailedCheck("language", "the source is already in the target language") if is_sure else None
+    if not is_sure or check_other_language(source, target, context) is not None:
+        return None
+    return FailedCheck("language", "the source is already in the target language")
 
 
 def check_other_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:

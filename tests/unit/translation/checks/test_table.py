@@ -209,6 +209,7 @@ def test_a_script_without_blanks_is_compared_by_its_characters() -> None:
         ("we see wir sehen dog", False),  # of both
         ("hund", False),  # a word alone tells nothing
         ("Kazimierz Wielki Krakow", False),  # of neither
+        ("je ne sais pas où il habite wir wir mais je peux lui demander wir wir", False),  # of a third
     ],
 )
 def test_a_source_in_the_target_language_is_told(source: str, is_found: bool) -> None:
