@@ -22,7 +22,7 @@ from starlette.routing import Route
 from nmt_cli.errors import NmtError, name_error
 from nmt_cli.plugins import list_plugins, load_plugin, name_package_of
 from nmt_cli.server.admission import INTERNAL_ERROR, RequestError, explain_missing, name_network
-from nmt_cli.server.service import Service
+from nmt_cli.server.service import Service, TranslatedTexts
 from nmt_cli.text.wrapping import format_count, replace_surrogates
 
 RETRY_SECONDS = 30  # after which a client may ask again
@@ -73,13 +73,22 @@ class Values(NamedTuple):
         return number
 
 
-@dataclass(frozen=True)
+@dataclass
 class Call:
-    """A parsed request."""
+    """A parsed request, and what its answer warns of."""
 
     request: Request
     values: Values
     service: Service
+    warning: str = ""
+
+    async def translate(
+        self, texts: Sequence[str], source: str | None, target: str | None, alternatives: int = 0, **options: Any
+    ) -> TranslatedTexts:
+        """Translates texts as `Service.translate_texts` does."""
+        translated = await self.service.translate_texts(texts, source, target, alternatives, **options)
+        self.warning = translated.warning
+        return translated
 
 
 Handler = Callable[[Call], Awaitable[Any]]
@@ -122,7 +131,7 @@ def make_endpoint(
 
     async def answer_request(request: Request) -> Response:
         begun = time.monotonic()
-        size, caller = 0, None if needs_key else ""
+        size, caller, warning = 0, None if needs_key else "", ""
         try:
             if needs_key:
                 caller = admit_by_head(request, service, takes_files=takes_files)
@@ -130,8 +139,10 @@ def make_endpoint(
             size = sum(len(str(value)) for value in values.values.values())
             if caller is None:
                 caller = service.admission.admit_caller(find_key(values), find_address(request))
-            result = await run_while_connected(request, handler(Call(request, values, service)), seconds)
-            response = make_answer(result)
+            call = Call(request, values, service)
+            response = make_answer(await run_while_connected(request, handler(call), seconds))
+            if warning := call.warning:
+                response.headers["Warning"] = f'199 nmt "{warning}"'.encode("latin-1", "replace").decode("latin-1")
         except ClientDisconnect:
             response = Response(status_code=CLIENT_GONE)
         except (Exception, asyncio.CancelledError) as error:
@@ -143,7 +154,8 @@ def make_endpoint(
             await request.close()  # the files of a form
         duration, status = time.monotonic() - begun, response.status_code
         service.counts.add(path, status, duration)
-        answer = f"{status}  {format_count(size, 'character')}  {duration:.3f} s  {caller or ''}".rstrip()
+        facts = (status, format_count(size, "character"), f"{duration:.3f} s", caller, warning)
+        answer = "  ".join(str(fact) for fact in facts if fact)
         service.log(f"{request.method} {name_path(request)} {answer}")
         return response
 

@@ -160,10 +160,16 @@ class ModelPool:
             raise RequestError(400, f"{target} is not available as a target language from {name}")
         return fitting[0]
 
+    def list_sources(self, target: str | None = None) -> list[KnownLanguage]:
+        """Returns the languages that can be translated to a target, each once. Raises RequestError without any."""
+        self.find(None, target)
+        return list(dict.fromkeys(model.source for model in select_named(self.models, "target", target)))
+
     @property
-    def sources(self) -> list[KnownLanguage]:
-        """The source languages, each once."""
-        return list(dict.fromkeys(model.source for model in self.models))
+    def languages(self) -> list[KnownLanguage]:
+        """The languages of both sides, those that are translated first."""
+        targets = {model.target.code: model.target for model in self.models}
+        return list({**{source.code: source for source in self.list_sources()}, **targets}.values())
 
     def list_targets(self, source: KnownLanguage) -> list[KnownLanguage]:
         """Returns the languages that a source language can be translated to."""

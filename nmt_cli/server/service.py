@@ -15,10 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import FailedLineError, NmtError
-from nmt_cli.languages.codes import KnownLanguage, find_code, find_other_language, has_identifier, rank_languages
+from nmt_cli.languages.codes import (
+    Identified,
+    KnownLanguage,
+    find_code,
+    find_other_language,
+    has_identifier,
+    rank_languages,
+)
 from nmt_cli.server.admission import DEFAULT_LIMITS, INTERNAL_ERROR, Admission, Limits, RequestError
 from nmt_cli.server.batching import USUAL, Batcher, ReadingThreads, RequestOptions
-from nmt_cli.server.models import ModelPool, ServedModel
+from nmt_cli.server.models import ANY, ModelPool, ServedModel
 from nmt_cli.server.stores import DocumentStore, GlossaryStore, ResultStore, SuggestionFile
 from nmt_cli.text.tags import FORMAL, INFORMAL
 from nmt_cli.text.wrapping import format_count
@@ -70,8 +77,11 @@ def split_margins(line: str) -> TextLine:
     """Separates a line from its surrounding blanks; a line without letters is not translated at all."""
     core = line.strip()
     start = line.index(core) if core else len(line)
-    has_letters = any(character.isalpha() for character in core)
-    return TextLine(line[:start], core, line[start + len(core) :], has_letters)
+    return TextLine(line[:start], core, line[start + len(core) :], has_letters(core))
+
+
+def has_letters(text: str) -> bool:
+    return any(map(str.isalpha, text))
 
 
 class SplitTexts(NamedTuple):
@@ -116,62 +126,58 @@ class SplitTexts(NamedTuple):
 
 
 # Detects which language a text is written in.
+#
+# Of English and German, "Où est la gare ?" is English with a confidence of 0, and surely French.
 
 
 CERTAIN = 100.0
+TAG = re.compile(r"<[^<>]*>")
 
 
 class Detected(NamedTuple):
-    """The language of a text, with a confidence of 0-100."""
+    """The likeliest of some languages for a text, with a confidence of 0-100: 0 for a text surely in an `other` one."""
 
     language: KnownLanguage
     confidence: float
+    other: Identified | None = None
+
+    @property
+    def overall(self) -> Detected:
+        """The language among all that the identifier knows."""
+        return self if self.other is None else Detected(self.other.language, round(100 * self.other.share, 1))
+
+    def is_target(self, model: ServedModel) -> bool:
+        """Whether the text is surely in the language that a model translates to, and not from."""
+        return self.other is not None and find_code(self.other.language.code) == find_code(model.target.code)
 
 
-class Detector:
-    """Finds the language of a text among all that the identifier knows.
+def detect_language(text: str, languages: Sequence[KnownLanguage]) -> Detected:
+    """Returns the likeliest of these languages for a text, which may be too short to be sure of any.
 
-    A text in doubt is in one of the languages of the models. Any text is in their first source language if the
-    identifier is not installed or does not know them.
+    Any text is in the first of them if the identifier is not installed or does not know them.
     """
-
-    def __init__(self, pool: ModelPool) -> None:
-        self.pool = pool
-
-    async def detect_all(self, texts: Sequence[str]) -> list[Detected]:
-        """Returns the most likely language of each text.
-
-        Runs in a thread, since loading the identifier takes long.
-        """
-        return await asyncio.to_thread(lambda: [self.detect(text) for text in texts])
-
-    def detect(self, text: str) -> Detected:
-        """Returns the most likely language of a text."""
-        served = list(dict.fromkeys([*self.pool.sources, *(model.target for model in self.pool.models)]))
-        other = find_other_language(text, [language.code for language in served])
-        return rank_served(text, served) if other is None else Detected(other.language, round(100 * other.share, 1))
-
-    async def choose_source(self, texts: Sequence[str]) -> str:
-        """Returns the source language code of texts in a single language, by the first with letters."""
-        first = next((text for text in texts if any(character.isalpha() for character in text)), "")
-        if len(self.pool.sources) == 1:
-            return self.pool.sources[0].code
-        return (await asyncio.to_thread(rank_served, first, self.pool.sources)).language.code
-
-
-def rank_served(text: str, languages: Sequence[KnownLanguage]) -> Detected:
-    """Returns the most likely of these languages for a text, which may be too short to be sure of any."""
-    if not any(character.isalpha() for character in text) or not has_identifier():
+    if not has_letters(text) or not has_identifier():
         return Detected(languages[0], CERTAIN)
     ranked = rank_languages(text)
     codes = [find_code(language.code) for language in languages]
     shares = [ranked.get(code, 0.0) for code in codes]
-    best = shares.index(max(shares))
+    best = languages[shares.index(max(shares))]
+    if (other := find_other_language(text, codes)) is not None:
+        return Detected(best, 0.0, other)
     # The likeliest of all other languages counts too: "merci beaucoup" is surely not English, though rather that than
     # German.
-    other = max((share for code, share in ranked.items() if code not in codes), default=0.0)
-    share = shares[best] / (sum(shares) + other or 1.0)
-    return Detected(languages[best], round(100 * share, 1) if share else CERTAIN)
+    rest = max((share for code, share in ranked.items() if code not in codes), default=0.0)
+    share = max(shares) / (sum(shares) + rest or 1.0)
+    return Detected(best, round(100 * share, 1) if share else CERTAIN)
+
+
+def choose_source(texts: Sequence[str], guesses: Sequence[Detected]) -> str | None:
+    """Returns the code of the likeliest language of texts in a single language; None for texts without letters."""
+    totals = Counter[str]()
+    for text, guess in zip(texts, guesses, strict=True):
+        if has_letters(text):
+            totals[guess.language.code] += guess.confidence  # type: ignore[assignment]  # a number of percents
+    return max(totals, key=totals.__getitem__, default=None)
 
 
 # Counts the requests that were answered, and how long they took.
@@ -246,6 +252,15 @@ class TranslatedTexts(NamedTuple):
     model: ServedModel
     texts: list[str]
     alternatives: list[list[str]]  # of each text, if they were asked for
+    guesses: Sequence[Detected] = ()  # the language of each text, if it was detected
+
+    @property
+    def warning(self) -> str:
+        return describe_other(self.guesses, self.model)
+
+    def name_source(self, index: int) -> str:
+        """Returns the code of the language that a text has, whether or not it can be translated."""
+        return self.guesses[index].overall.language.code if self.guesses else self.model.source.code
 
 
 class TranslatedDocument(NamedTuple):
@@ -253,6 +268,16 @@ class TranslatedDocument(NamedTuple):
 
     name: str  # under which it can be fetched
     report: FileReport
+    warning: str  # about its language
+
+
+def describe_other(guesses: Sequence[Detected], model: ServedModel, thing: str = "text") -> str:
+    """Returns a warning about the first text that is in none of the languages translated; empty without any."""
+    for number, guess in enumerate(guesses, start=1):
+        if guess.other is not None:
+            name = f"the {thing}" if len(guesses) == 1 else f"{thing} {number:,}"
+            return f"{name} looks like {guess.other.language.name}, and is translated as {model.source.name}"
+    return ""
 
 
 @dataclass
@@ -274,7 +299,6 @@ class Service:
     def __post_init__(self) -> None:
         self.batcher = Batcher(self.pool, self.limits)
         self.threads = ReadingThreads(self.batcher)
-        self.detector = Detector(self.pool)
 
     def check_lines(self, texts: Sequence[str]) -> None:
         """Raises RequestError if the texts of a request have too many lines."""
@@ -288,10 +312,26 @@ class Service:
         self.check_lines(texts)
         return SplitTexts.from_texts(texts)
 
-    async def detect_languages(self, texts: Sequence[str]) -> list[Detected]:
-        """Returns the language of each text. Raises RequestError if there are too many lines."""
+    async def detect_languages(
+        self, texts: Sequence[str], languages: Sequence[KnownLanguage] | None = None
+    ) -> list[Detected]:
+        """Returns the likeliest language of each text, by default of all those of the models.
+
+        Runs in a thread, since loading the identifier takes long. Raises RequestError if there are too many lines.
+        """
         self.check_lines(texts)
-        return await self.detector.detect_all(texts)
+        among = languages or self.pool.languages
+        return await asyncio.to_thread(lambda: [detect_language(text, among) for text in texts])
+
+    async def find_model(
+        self, texts: Sequence[str], source: str | None, target: str | None
+    ) -> tuple[ServedModel, list[Detected]]:
+        """Returns the model of a direction, and the language of each text if that is what decides."""
+        guesses: list[Detected] = []
+        if source in ANY:
+            guesses = await self.detect_languages(texts, self.pool.list_sources(target))
+            source = choose_source(texts, guesses)
+        return self.pool.find(source, target), guesses
 
     async def translate_texts(
         self,
@@ -306,25 +346,30 @@ class Service:
         domain: str = "",
         glossary: Glossary | None = None,
     ) -> TranslatedTexts:
-        """Translates texts of one language; "auto" detects it from the first text with letters.
+        """Translates texts of one language; "auto" detects it, and keeps those that are already in the target language.
 
         In markup, elements named in `kept_tags` are kept. `formality` is one of FORMALITIES, `domain` a tag of the
         model. `glossary` replaces the server's.
         """
-        if source in (None, "", "auto"):
-            source = await self.detector.choose_source(texts)
-        model = self.pool.find(source, target)
+        read = [TAG.sub(" ", text) for text in texts] if are_markup else texts  # the names of tags look English
+        model, guesses = await self.find_model(read, source, target)
+        kept = {index: guess.overall for index, guess in enumerate(guesses) if guess.is_target(model)}
+        guesses = [kept.get(index, guess) for index, guess in enumerate(guesses)]
+        asked = ["" if index in kept else text for index, text in enumerate(texts)]
         register = choose_register(model, formality)
         options = RequestOptions((*choose_domain(model, domain), *register), glossary)
+        others: list[list[str]] = []
         if are_markup:
-            return TranslatedTexts(model, await self.translate_markup(model, texts, kept_tags, options), [])
-        split = self.split_texts(texts)
-        translations = await self.translate_lines(model, split.lines, options._replace(n_best=1 + alternatives))
-        others = []
-        if alternatives:
-            find_near = partial(model.find_near, most=alternatives, tags=register)
-            others = await asyncio.to_thread(split.join_alternatives, translations, alternatives, find_near)
-        return TranslatedTexts(model, split.join(translations), others)
+            translated = await self.translate_markup(model, asked, kept_tags, options)
+        else:
+            split = self.split_texts(asked)
+            translations = await self.translate_lines(model, split.lines, options._replace(n_best=1 + alternatives))
+            translated = split.join(translations)
+            if alternatives:
+                find_near = partial(model.find_near, most=alternatives, tags=register)
+                others = await asyncio.to_thread(split.join_alternatives, translations, alternatives, find_near)
+        results = [text if index in kept else translated[index] for index, text in enumerate(texts)]
+        return TranslatedTexts(model, results, others, guesses)
 
     async def translate_markup(
         self, model: ServedModel, texts: Sequence[str], kept_tags: frozenset[str], options: RequestOptions = USUAL
@@ -383,10 +428,8 @@ class Service:
         result = self.results.make_name(name)
         path = self.results.find_path(result)
         try:
-            if source in (None, "", "auto") and len(self.pool.sources) > 1:
-                texts = await asyncio.to_thread(read_first_texts, upload)
-                source = await self.detector.choose_source([" ".join(texts)])
-            model = self.pool.find(source, target)
+            texts = await asyncio.to_thread(read_first_texts, upload) if source in ANY else []
+            model, guesses = await self.find_model([" ".join(" ".join(texts).split())], source, target)
             register = choose_register(model, formality)
             memory, scope = model.find_memory(register), find_scope(None, model.card, model.directory)
             report = await self.threads.read_document(
@@ -404,7 +447,7 @@ class Service:
         for number, translation in report.flagged:
             if translation.failure is not None:
                 self.report(f"text {number} of a document is not translated: {translation.failure}")
-        return TranslatedDocument(result, report)
+        return TranslatedDocument(result, report, describe_other(guesses, model, "document"))
 
     def close(self) -> None:
         """Stops the workers, and deletes everything kept for clients."""

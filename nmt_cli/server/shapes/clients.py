@@ -24,7 +24,7 @@ async def translate_for_unity(call: Call) -> Response:
     """Answers XUnity.AutoTranslator with the translation and nothing else."""
     values = call.values
     text, source = values.read_text("text"), values.read_text("from", default="auto")
-    translated = await call.service.translate_texts([text], source, values.read_text("to", default=""))
+    translated = await call.translate([text], source, values.read_text("to", default=""))
     return PlainTextResponse(translated.texts[0].encode("utf-8", "replace"))
 
 
@@ -36,7 +36,7 @@ async def answer_sugoi(call: Call) -> Any:
     if message != TRANSLATE:  # to close or to pause the server, which only its owner does
         return ""
     texts = call.values.read_texts("content")
-    translated = await call.service.translate_texts(texts, "auto", "")
+    translated = await call.translate(texts, "auto", "")
     is_single = isinstance(call.values.find("content"), str)
     return translated.texts[0] if is_single else translated.texts
 
@@ -71,7 +71,7 @@ async def serve_method(call: Call) -> Any:
 
 async def translate_text(call: Call) -> str:
     values = call.values
-    translated = await call.service.translate_texts(
+    translated = await call.translate(
         [values.read_text("input", default="")],
         values.read_text("srcLangCode", default="auto"),
         values.read_text("trgLangCode", default=""),

@@ -210,18 +210,21 @@ async def translate(call: Call) -> Any:
     glossary = find_named_glossary(call, source, target)
     if glossary is not None:
         source = glossary.source.code
-    translated = await call.service.translate_texts(
+    translated = await call.translate(
         *(texts, source, target),
         are_markup=are_markup,
         kept_tags=ignored,
         formality=formality,
         glossary=None if glossary is None else glossary.glossary,
     )
-    language = translated.model.source.code.upper()
     return {
         "translations": [
-            {"detected_source_language": language, "text": text, "billed_characters": len(source_text)}
-            for source_text, text in zip(texts, translated.texts, strict=True)
+            {
+                "detected_source_language": translated.name_source(index).upper(),
+                "text": text,
+                "billed_characters": len(texts[index]),
+            }
+            for index, text in enumerate(translated.texts)
         ]
     }
 
@@ -230,7 +233,7 @@ async def list_languages(call: Call) -> Any:
     """Lists the source languages or, with `type=target`, the target languages."""
     pool = call.service.pool
     are_targets = call.values.find("type") == "target"
-    languages = dict.fromkeys(model.target for model in pool.models) if are_targets else pool.sources
+    languages = dict.fromkeys(model.target for model in pool.models) if are_targets else pool.list_sources()
     formal = {model.target for model in pool.models if {FORMAL, INFORMAL} <= model.card.tags.keys()}
     return [
         {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from nmt_cli.formats import DOCUMENTS, FORMATS
 from nmt_cli.plugins import list_plugins
 from nmt_cli.server.admission import RequestError, explain_missing
 from nmt_cli.server.calls import BOTH, GET, Call, ServedPath, Values, find_address, find_secret
-from nmt_cli.server.service import TranslatedDocument, choose_register
+from nmt_cli.server.service import Detected, TranslatedDocument, choose_register
 from nmt_cli.server.stores import read_terms
 from nmt_cli.text.tags import parse_tag_name
 
@@ -28,9 +29,13 @@ async def translate_list(call: Call) -> Any:
     """Answers the custom interface of Immersive Translate and kiss-translator."""
     texts = call.values.read_texts("text_list")
     source = call.values.read_text("source_lang", "source", default="auto")
-    translated = await call.service.translate_texts(texts, source, call.values.read_text("target_lang", "target"))
-    language = translated.model.source.code if source == "auto" else source
-    return {"translations": [{"detected_source_lang": language, "text": text} for text in translated.texts]}
+    translated = await call.translate(texts, source, call.values.read_text("target_lang", "target"))
+    return {
+        "translations": [
+            {"detected_source_lang": translated.name_source(index) if source == "auto" else source, "text": text}
+            for index, text in enumerate(translated.texts)
+        ]
+    }
 
 
 async def translate_deeplx(call: Call) -> Any:
@@ -39,14 +44,14 @@ async def translate_deeplx(call: Call) -> Any:
     source = call.values.read_text("source_lang", default="auto")
     target = call.values.read_text("target_lang")
     are_markup = call.values.find("tag_handling") in ("xml", "html")
-    translated = await call.service.translate_texts([text], source.lower(), target, 3, are_markup=are_markup)
+    translated = await call.translate([text], source.lower(), target, 3, are_markup=are_markup)
     return {
         "alternatives": translated.alternatives[0] if translated.alternatives else [],
         "code": 200,
         "data": translated.texts[0],
         "id": secrets.randbelow(10**10),
         "method": "Free",
-        "source_lang": translated.model.source.code.upper(),
+        "source_lang": translated.name_source(0).upper(),
         "target_lang": translated.model.target.code.upper(),
     }
 
@@ -73,7 +78,7 @@ async def translate(call: Call) -> Any:
         raise RequestError(400, f"{text_format} format is not supported")
     are_markup = text_format == "html"
     formality = values.read_text("formality", default="default")  # as DeepL has it
-    translated = await service.translate_texts(
+    translated = await call.translate(
         *(texts, source, target, number),
         are_markup=are_markup,
         formality=formality,
@@ -83,14 +88,14 @@ async def translate(call: Call) -> Any:
     results = translated.texts
     answer: dict[str, Any] = {"translatedText": results if is_list else results[0]}
     if source == "auto":
-        guesses = await describe_languages(call, texts)
+        guesses = describe_guesses(translated.guesses)
         answer["detectedLanguage"] = guesses if is_list else guesses[0]
     if number:
         alternatives = translated.alternatives or [[] for _ in texts]
         answer["alternatives"] = alternatives if is_list else alternatives[0]
     if call.request.method == "GET":
         answer["translation"] = answer["translatedText"]
-    return answer
+    return answer | ({"warning": call.warning} if call.warning else {})
 
 
 def read_domain(values: Values) -> str:
@@ -104,30 +109,30 @@ def find_glossary_of(values: Values) -> Glossary | None:
 
 
 async def detect_language(call: Call) -> Any:
-    return await describe_languages(call, call.values.read_texts("q"))
+    """Finds the language of each text among all, in doubt one of the languages of the models."""
+    guesses = await call.service.detect_languages(call.values.read_texts("q"))
+    return describe_guesses([guess.overall for guess in guesses])
 
 
-async def describe_languages(call: Call, texts: list[str]) -> list[dict[str, Any]]:
+def describe_guesses(guesses: Iterable[Detected]) -> list[dict[str, Any]]:
     """Returns the language of each text in LibreTranslate's form."""
-    guesses = await call.service.detect_languages(texts)
     return [{"confidence": guess.confidence, "language": guess.language.code} for guess in guesses]
 
 
 async def list_languages(call: Call) -> Any:
     """Lists the source languages with their targets, then the targets that are not sources."""
     pool = call.service.pool
-    rows = [
-        {"code": source.code, "name": source.name, "targets": [target.code for target in pool.list_targets(source)]}
-        for source in pool.sources
+    return [
+        {"code": known.code, "name": known.name, "targets": [target.code for target in pool.list_targets(known)]}
+        for known in pool.languages
     ]
-    names = {model.target.code: model.target.name for model in pool.models}
-    sources = {source.code for source in pool.sources}
-    return rows + [{"code": code, "name": name, "targets": []} for code, name in names.items() if code not in sources]
 
 
 async def translate_file(call: Call) -> Any:
     """Translates an uploaded document; answers with the address of the result."""
-    return {"translatedFileUrl": write_address(call, await translate_upload(call))}
+    document = await translate_upload(call)
+    answer = {"translatedFileUrl": write_address(call, document)}
+    return answer | ({"warning": document.warning} if document.warning else {})
 
 
 def write_address(call: Call, document: TranslatedDocument) -> str:

@@ -52,16 +52,69 @@ def test_a_detected_language_is_told_for_each_text() -> None:
     assert Client().ask("/detect", q="Where is the station?")[0]["language"] == "en"
 
 
-def test_a_language_that_no_model_reads_is_detected_and_translated_all_the_same() -> None:
-    french = "Où est la gare, s'il vous plaît ?"
-    answer = Client().ask("/translate", q=french, source="auto", target="de")
-    assert answer["translatedText"] == french.upper()
-    assert answer["detectedLanguage"]["language"] == "fr"
-    assert Client().ask("/detect", q=[french, "¿Dónde está la estación?"])[1]["language"] == "es"
+FRENCH, GERMAN = "Où est la gare, s'il vous plaît ?", "Wo ist der Bahnhof?"
+LOOKS_FRENCH = "the text looks like French, and is translated as English"
+
+
+@pytest.mark.parametrize(
+    ("path", "values", "expected"),
+    [
+        (
+            "/translate",
+            {"q": FRENCH, "source": "auto", "target": "de"},
+            {"detectedLanguage": {"confidence": 0.0, "language": "en"}, "warning": LOOKS_FRENCH},
+        ),
+        (
+            "/translate",
+            {"text_list": [FRENCH], "target_lang": "de"},
+            {"translations": [{"detected_source_lang": "fr", "text": FRENCH.upper()}]},
+        ),
+        ("/translate", {"text": FRENCH, "target_lang": "DE"}, {"source_lang": "FR"}),
+        (
+            "/v2/translate",
+            {"text": [FRENCH], "target_lang": "DE"},
+            {
+                "translations": [
+                    {"detected_source_language": "FR", "text": FRENCH.upper(), "billed_characters": len(FRENCH)}
+                ]
+            },
+        ),
+        ("/MTRestService/TranslateJson", {"input": FRENCH}, {"translation": FRENCH.upper()}),
+    ],
+)
+@pytest.mark.parametrize("directions", [[("eng", "deu")], [("eng", "deu"), ("deu", "eng")]])
+def test_a_text_in_a_third_language_is_translated_and_the_answer_says_so(
+    directions: list[tuple[str, str]], path: str, values: dict[str, object], expected: dict[str, object]
+) -> None:
+    answer = Client(Service(make_pool(*directions)[0])).post(path, json=values)
+    assert {name: answer.json()[name] for name in expected} == expected
+    assert answer.headers["warning"] == f'199 nmt "{LOOKS_FRENCH}"'
+
+
+def test_a_text_that_is_already_in_the_target_language_stays_as_it_is() -> None:
+    texts = ["Where is the platform?", f" {GERMAN}\n{GERMAN}", "12", FRENCH]
+    for answer, is_told in (
+        (Client().ask("/translate", q=texts, source="auto", target="de", alternatives=1), True),
+        (Client().ask("/translate", q=texts, source="auto", target="de", format="html"), True),
+        (Client().ask("/translate", q=texts, source="en", target="de"), False),
+    ):
+        kept = texts[1] if is_told else texts[1].upper()
+        assert answer["translatedText"] == [texts[0].upper(), kept, "12", FRENCH.upper()]
+        assert answer.get("warning") == (LOOKS_FRENCH.replace("the text", "text 4") if is_told else None)
+        guesses = [(guess["language"], guess["confidence"] > 80) for guess in answer.get("detectedLanguage", [])]
+        assert guesses == [("en", True), ("de", True), ("en", True), ("en", False)] * is_told
+    marked = "<a href='https://the.example/with-the-words' class='of the page that is here'>Wo ist der Bahnhof?</a>"
+    assert Client().ask("/translate", q=marked, source="auto", target="de", format="html")["translatedText"] == marked
+    both = Client(Service(make_pool(("eng", "deu"), ("deu", "eng"))[0]))
+    assert both.ask("/translate", q=GERMAN, source="auto", target="de")["translatedText"] == GERMAN
+    assert both.ask("/translate", q=GERMAN, source="auto", target="en")["translatedText"] == GERMAN.upper()
+
+
+def test_any_language_is_detected() -> None:
+    detected = Client().ask("/detect", q=[FRENCH, "¿Dónde está la estación?", GERMAN])
+    assert [(row["language"], row["confidence"] > 80) for row in detected] == [("fr", True), ("es", True), ("de", True)]
     (short,) = Client().ask("/detect", q="merci beaucoup")  # too short to be sure, but hardly English
     assert (short["language"], short["confidence"] < 20) == ("en", True)
-    (german,) = Client().ask("/detect", q="Wo ist der Bahnhof?")  # which is a target alone
-    assert german["language"] == "de" and german["confidence"] > 90
 
 
 def test_alternatives_are_other_translations() -> None:
@@ -120,6 +173,9 @@ def test_a_document_comes_back_under_a_name_that_nobody_guesses() -> None:
     assert "HELLO YOU" in download.text
     assert download.headers["content-disposition"].startswith("attachment")
     assert client.post("/translate_file", files={"file": ("a.exe", b"MZ")}, data=values).status_code == 400
+    french = {"file": ("a.txt", FRENCH.encode())}
+    answer = client.post("/translate_file", files=french, data={"source": "auto", "target": "de"}).json()
+    assert answer["warning"] == LOOKS_FRENCH.replace("text", "document")
 
 
 SUBTITLE = b"1\n00:00:01,000 --> 00:00:02,000\nhello you\n"
