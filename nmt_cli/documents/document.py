@@ -194,8 +194,7 @@ def import_library(module: str, package: str, needed_for: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise MissingExtraError(
-            f"{needed_for} need the package {package}, which is not installed",
-            hint=explain_install("formats"),
+            f"{needed_for} need the package {package}, which is not installed", hint=explain_install("formats")
         ) from error
 
 

@@ -8,6 +8,7 @@ which is the extension of their files. Must not know how any format is read. Sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path, PurePath
 from shlex import quote
@@ -55,300 +56,216 @@ SAVE_AS_CSV = "save it as .csv first"
 UNPACK = "unpack it first: {tool} {name}"
 TIMES = r"\d\d:\d\d:\d\d[,.]\d{3} +--> +\d\d:\d\d:\d\d[,.]\d{3}"  # of a cue
 BZIP2 = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+XLIFF_FILES = ".xliff .xlf .sdlxliff .mqxliff .mxliff"
+PROGRAM_FILES = ".js .mjs .jsx .ts .tsx .c .h .cpp .cs .java .py .rb .pl .go .rs .sh .lua"
+COMMAND_FILES = ".sql .bib .css .bat .ps1 .nsi .nsh .dot .gv .puml .plantuml .mmd .ink .twee .feature"
 
+
+def make_format(
+    name: str, title: str, extensions: str = "", document: str = "", pairs: str = "", **facts: Any
+) -> FileFormat:
+    """Returns a row: its extensions, and the classes that translate its files and that read pairs from them."""
+    classes: dict[str, str] = {"pairs": pairs, "translate": document}
+    uses = {use: path for use, path in classes.items() if path} | ({"score": ""} if facts.pop("is_scored", 0) else {})
+    return FileFormat(name, title, tuple(extensions.split()), uses, **facts)
+
+
+make_strings = partial(make_format, texts="strings")
+make_binary = partial(make_format, is_binary=True)
 FORMATS = (
     # Lines and tables.
-    FileFormat("text", "plain text", (".txt",), {"translate": "document.TextDocument", "score": ""}, texts="pieces"),
-    FileFormat(
-        *("wrapped", "text with wrapped lines", (), {"translate": "document.WrappedDocument"})
-    ),  # a file of text that is recognised by its lines, and never a pipe
-    FileFormat(
-        *("tsv", "tab-separated text", (".tsv", ".tab")),
-        {"pairs": "tables.TsvReader", "translate": "tables.TsvDocument", "score": ""},
+    make_format("text", "plain text", ".txt", "document.TextDocument", is_scored=True, texts="pieces"),
+    # A file of text that is recognised by its lines, and never a pipe.
+    make_format("wrapped", "text with wrapped lines", "", "document.WrappedDocument"),
+    make_format(
+        *("tsv", "tab-separated text", ".tsv .tab", "tables.TsvDocument", "tables.TsvReader"),
+        is_scored=True,
         texts="rows",
     ),
-    FileFormat(
-        *("csv", "comma-separated text", (".csv",)),
-        {"pairs": "tables.CsvReader", "translate": "tables.CsvDocument", "score": ""},
+    make_format(
+        "csv", "comma-separated text", ".csv", "tables.CsvDocument", "tables.CsvReader", is_scored=True, texts="rows"
+    ),
+    make_format(
+        *("jsonl", "JSON Lines", ".jsonl .ndjson", "tables.JsonLinesDocument", "jsonl.JsonLinesReader"),
+        is_scored=True,
         texts="rows",
     ),
-    FileFormat(
-        *("jsonl", "JSON Lines", (".jsonl", ".ndjson")),
-        {"pairs": "jsonl.JsonLinesReader", "translate": "tables.JsonLinesDocument", "score": ""},
-        texts="rows",
-    ),
-    FileFormat(
-        *("suggestions", "corrections that a server keeps", (), {"pairs": "jsonl.SuggestionsReader"}),
+    make_format(
+        *("suggestions", "corrections that a server keeps", "", "", "jsonl.SuggestionsReader"),
         shape=r'\s*\{\s*"format":\s*"nmt suggestions ',
         advice=TRANSLATED_ALREADY,
     ),
-    FileFormat(
-        *("xlsx", "an Excel spreadsheet", (".xlsx", ".xlsm")),
-        {"pairs": "sheets.SpreadsheetReader", "translate": "office.workbook.XlsxDocument"},
-        is_binary=True,
+    make_binary(
+        *("xlsx", "an Excel spreadsheet", ".xlsx .xlsm", "office.workbook.XlsxDocument", "sheets.SpreadsheetReader"),
         advice=SAVE_AS_CSV,
         texts="cells",
     ),
-    FileFormat(
-        *("ods", "a spreadsheet", (".ods",)),
-        {"pairs": "sheets.SpreadsheetReader", "translate": "office.cells.OdsDocument"},
-        is_binary=True,
+    make_binary(
+        *("ods", "a spreadsheet", ".ods", "office.cells.OdsDocument", "sheets.SpreadsheetReader"),
         advice=SAVE_AS_CSV,
         texts="cells",
     ),
     # What translators and researchers exchange.
-    FileFormat(
-        *("tmx", "a translation memory", (".tmx",)),
-        {"pairs": "exchange.TmxReader", "translate": "exchange.TmxDocument"},
+    make_format(
+        *("tmx", "a translation memory", ".tmx", "exchange.TmxDocument", "exchange.TmxReader"),
         roots=("tmx",),
         advice=TRANSLATED_ALREADY,
         texts="pieces",
     ),
-    FileFormat(
-        *("xliff", "an XLIFF file", (".xliff", ".xlf", ".sdlxliff", ".mqxliff", ".mxliff")),
-        {"pairs": "exchange.XliffReader", "translate": "exchange.XliffDocument", "score": ""},
+    make_strings(
+        *("xliff", "an XLIFF file", XLIFF_FILES, "exchange.XliffDocument", "exchange.XliffReader"),
+        is_scored=True,
         roots=("xliff",),
-        texts="strings",
     ),
-    FileFormat(
-        *("po", "a gettext catalogue", (".po", ".pot"), {"pairs": "po.PoReader", "translate": "po.CatalogueDocument"}),
+    make_strings(
+        *("po", "a gettext catalogue", ".po .pot", "po.CatalogueDocument", "po.PoReader"),
         shape=r'(?s)(?:\s|#[^\n]*\n)*(?:msgctxt|msgid)\s+"',
-        texts="strings",
     ),
-    FileFormat(
-        *("ts", "a Qt catalogue", (), {"pairs": "po.QtReader", "translate": "strings.catalogues.QtDocument"}),
-        roots=("ts",),  # `.ts` is also TypeScript
-        texts="strings",
+    # `.ts` is also TypeScript.
+    make_strings("ts", "a Qt catalogue", "", "strings.catalogues.QtDocument", "po.QtReader", roots=("ts",)),
+    make_strings(
+        "xcstrings", "an Xcode string catalogue", ".xcstrings", "strings.catalogues.XcodeDocument", "po.XcodeReader"
     ),
-    FileFormat(
-        *("xcstrings", "an Xcode string catalogue", (".xcstrings",)),
-        {"pairs": "po.XcodeReader", "translate": "strings.catalogues.XcodeDocument"},
-        texts="strings",
-    ),
-    FileFormat(
-        *("sgm", "a WMT test set in SGML", (".sgm", ".sgml"), {"pairs": "testsets.SgmReader", "score": ""}),
+    make_format(
+        *("sgm", "a WMT test set in SGML", ".sgm .sgml", "", "testsets.SgmReader"),
+        is_scored=True,
         roots=("srcset", "refset", "tstset", "mteval"),
         advice="take its segments out first, one per line: sacrebleu -t wmt20 -l en-de --echo src",
     ),
-    FileFormat(
-        *("wmt", "a WMT test set in XML", (), {"pairs": "testsets.WmtReader", "score": ""}),
+    make_format(
+        *("wmt", "a WMT test set in XML", "", "", "testsets.WmtReader"),
+        is_scored=True,
         roots=("dataset",),
         advice="take its segments out first, one per line",
     ),
-    FileFormat(
-        *("usfm", "Bible text in USFM", (".usfm", ".sfm")),
-        {"pairs": "usfm.UsfmReader", "translate": "usfm.UsfmDocument"},
+    make_format(
+        *("usfm", "Bible text in USFM", ".usfm .sfm", "usfm.UsfmDocument", "usfm.UsfmReader"),
         shape=r"\s*\\id [A-Z0-9]{3}\b",
     ),
     # Documents.
-    FileFormat(
-        *("srt", "subtitles (SubRip)", (".srt",), {"translate": "cues.SubtitleDocument"}),
-        shape=rf"\s*\d+[ \t]*\r?\n{TIMES}",
-    ),
-    FileFormat("vtt", "subtitles (WebVTT)", (".vtt",), {"translate": "cues.WebVttDocument"}, starts=(b"WEBVTT",)),
-    FileFormat(
-        *("ass", "subtitles (Advanced SubStation)", (".ass", ".ssa"), {"translate": "cues.AdvancedSubtitleDocument"}),
+    make_format("srt", "subtitles (SubRip)", ".srt", "cues.SubtitleDocument", shape=rf"\s*\d+[ \t]*\r?\n{TIMES}"),
+    make_format("vtt", "subtitles (WebVTT)", ".vtt", "cues.WebVttDocument", starts=(b"WEBVTT",)),
+    make_format(
+        *("ass", "subtitles (Advanced SubStation)", ".ass .ssa", "cues.AdvancedSubtitleDocument"),
         starts=(b"[Script Info]",),
     ),
     # `.sub` and `.lrc` are also names of languages and of other files.
-    FileFormat(
-        *("microdvd", "subtitles (MicroDVD)", (), {"translate": "cues.MicroDvdDocument"}), shape=r"\s*\{\d+\}\{\d*\}"
-    ),
-    FileFormat(
-        *("subviewer", "subtitles (SubViewer)", (".sbv",), {"translate": "cues.SubViewerDocument"}),
+    make_format("microdvd", "subtitles (MicroDVD)", "", "cues.MicroDvdDocument", shape=r"\s*\{\d+\}\{\d*\}"),
+    make_format(
+        *("subviewer", "subtitles (SubViewer)", ".sbv", "cues.SubViewerDocument"),
         shape=r"\s*(?:\[INFORMATION\]|\[SUBTITLE\]|\d+:\d\d:\d\d[.:]\d{2,3},\d+:\d\d:\d\d[.:]\d{2,3}[ \t]*\r?\n)",
     ),
-    FileFormat(
-        *("lrc", "lyrics with times (LRC)", (), {"translate": "cues.LyricsDocument"}),
+    make_format(
+        *("lrc", "lyrics with times (LRC)", "", "cues.LyricsDocument"),
         shape=r"\s*(?:\[[a-z]+:[^\]\n]*\]\s*)*\[\d+:\d\d(?:[.:]\d+)?\][^\t\n]*(?:\n|$)",
     ),
-    FileFormat(
-        *("md", "a Markdown page", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
-        {"translate": "markdown.MarkdownDocument"},
-    ),
-    FileFormat(
-        *("html", "a web page", (".html", ".htm", ".xhtml", ".xht"), {"translate": "html.HtmlDocument"}),
-        roots=("html",),
-    ),
-    FileFormat(
-        *("eml", "an e-mail", (".eml", ".mbox"), {"translate": "office.mail.MailDocument"}),
+    make_format("md", "a Markdown page", ".md .markdown .mdown .mkd .mdx .qmd .rmd", "markdown.MarkdownDocument"),
+    make_format("html", "a web page", ".html .htm .xhtml .xht", "html.HtmlDocument", roots=("html",)),
+    make_format(
+        *("eml", "an e-mail", ".eml .mbox", "office.mail.MailDocument"),
         shape=r"(?:From [^\n]*\n)?(?:[A-Z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){0,40}?"
         r"(?:MIME-Version|Message-I[dD]|Received|Return-Path):",
     ),
-    FileFormat(
-        *("docx", "a Word document", (".docx", ".docm"), {"translate": "office.openxml.DocxDocument"}), is_binary=True
-    ),
-    FileFormat(
-        *("odt", "a LibreOffice text document", (".odt",), {"translate": "office.opendocument.OpenDocument"}),
-        is_binary=True,
-    ),
-    FileFormat(
-        *("pptx", "a PowerPoint presentation", (".pptx", ".pptm"), {"translate": "office.openxml.PptxDocument"}),
-        is_binary=True,
-    ),
-    FileFormat(
-        *("odp", "a LibreOffice presentation", (".odp",), {"translate": "office.opendocument.OpenDocument"}),
-        is_binary=True,
-    ),
-    FileFormat(
-        *("epub", "an e-book (EPUB)", (".epub",), {"translate": "office.opendocument.EpubDocument"}), is_binary=True
-    ),
-    FileFormat(
-        *("fb2", "an e-book (FictionBook)", (".fb2",), {"translate": "office.opendocument.BookDocument"}),
-        roots=("fictionbook",),
-    ),
-    FileFormat("json", "a JSON file", (".json", ".arb"), {"translate": "strings.data.JsonDocument"}, texts="strings"),
-    FileFormat("yaml", "a YAML file", (".yaml", ".yml"), {"translate": "strings.data.YamlDocument"}, texts="strings"),
-    FileFormat(
-        *("properties", "Java properties", (".properties",), {"translate": "strings.entries.PropertiesDocument"}),
-        texts="strings",
-    ),
-    FileFormat(
-        *("android", "Android app strings", (), {"translate": "strings.xml_values.AndroidDocument"}),
+    make_binary("docx", "a Word document", ".docx .docm", "office.openxml.DocxDocument"),
+    make_binary("odt", "a LibreOffice text document", ".odt", "office.opendocument.OpenDocument"),
+    make_binary("pptx", "a PowerPoint presentation", ".pptx .pptm", "office.openxml.PptxDocument"),
+    make_binary("odp", "a LibreOffice presentation", ".odp", "office.opendocument.OpenDocument"),
+    make_binary("epub", "an e-book (EPUB)", ".epub", "office.opendocument.EpubDocument"),
+    make_format("fb2", "an e-book (FictionBook)", ".fb2", "office.opendocument.BookDocument", roots=("fictionbook",)),
+    make_strings("json", "a JSON file", ".json .arb", "strings.data.JsonDocument"),
+    make_strings("yaml", "a YAML file", ".yaml .yml", "strings.data.YamlDocument"),
+    make_strings("properties", "Java properties", ".properties", "strings.entries.PropertiesDocument"),
+    make_strings(
+        *("android", "Android app strings", "", "strings.xml_values.AndroidDocument"),
         roots=("resources",),
         file_names=("strings.xml",),
-        texts="strings",
     ),
-    FileFormat(
-        *("plist", "an Apple property list", (".stringsdict", ".plist")),
-        {"translate": "strings.xml_values.PropertyListDocument"},
+    make_strings(
+        *("plist", "an Apple property list", ".stringsdict .plist", "strings.xml_values.PropertyListDocument"),
         roots=("plist",),
-        texts="strings",
     ),
-    FileFormat(
-        *("apple", "Apple app strings", (".strings",), {"translate": "strings.entries.AppleStringsDocument"}),
-        texts="strings",
-    ),
-    FileFormat(
-        *("ftl", "Project Fluent strings", (".ftl",), {"translate": "strings.entries.FluentDocument"}), texts="strings"
-    ),
-    FileFormat(
-        *(
-            "ini",
-            "an INI file",
-            (".ini", ".cfg", ".conf", ".lng", ".isl"),
-            {"translate": "strings.entries.IniDocument"},
-        ),
-        texts="strings",
-    ),
-    FileFormat(
-        *("paradox", "texts of a game of Paradox", (), {"translate": "strings.entries.GameDocument"}),
+    make_strings("apple", "Apple app strings", ".strings", "strings.entries.AppleStringsDocument"),
+    make_strings("ftl", "Project Fluent strings", ".ftl", "strings.entries.FluentDocument"),
+    make_strings("ini", "an INI file", ".ini .cfg .conf .lng .isl", "strings.entries.IniDocument"),
+    make_strings(
+        *("paradox", "texts of a game of Paradox", "", "strings.entries.GameDocument"),
         shape=r"\s*(?:#[^\n]*\n\s*)*l_[a-z_]{4,20}:[ \t]*(?:#[^\n]*)?\r?\n",  # `.yml`, but no YAML
-        texts="strings",
     ),
-    FileFormat("toml", "a TOML file", (".toml",), {"translate": "strings.entries.TomlDocument"}, texts="strings"),
-    FileFormat(
-        *("php", "PHP arrays", (".php",), {"translate": "strings.entries.PhpDocument"}),
-        starts=(b"<?php",),
-        texts="strings",
-    ),
-    FileFormat(
-        *("dtd", "DTD entities", (".dtd", ".ent"), {"translate": "strings.entries.DtdDocument"}),
-        starts=(b"<!ENTITY",),
-        texts="strings",
-    ),
-    FileFormat(
-        *("rc", "a Windows resource script", (".rc", ".rc2")),
-        {"translate": "strings.entries.ResourceScriptDocument"},
-        texts="strings",
-    ),
-    FileFormat(
-        *("ics", "a calendar or a contact", (".ics", ".ical", ".ifb", ".vcf", ".vcard")),
-        {"translate": "strings.entries.CalendarDocument"},
+    make_strings("toml", "a TOML file", ".toml", "strings.entries.TomlDocument"),
+    make_strings("php", "PHP arrays", ".php", "strings.entries.PhpDocument", starts=(b"<?php",)),
+    make_strings("dtd", "DTD entities", ".dtd .ent", "strings.entries.DtdDocument", starts=(b"<!ENTITY",)),
+    make_strings("rc", "a Windows resource script", ".rc .rc2", "strings.entries.ResourceScriptDocument"),
+    make_format(
+        *("ics", "a calendar or a contact", ".ics .ical .ifb .vcf .vcard", "strings.entries.CalendarDocument"),
         starts=(b"BEGIN:VCALENDAR", b"BEGIN:VCARD"),
         texts="pieces",
     ),
-    FileFormat(
-        *("resx", "a .NET resource file", (".resx", ".resw"), {"translate": "strings.xml_values.ResourceDocument"}),
-        texts="strings",
-    ),
-    FileFormat(
-        *("svg", "a drawing (SVG)", (".svg",), {"translate": "strings.xml_values.DrawingDocument"}),
-        roots=("svg",),
-        texts="pieces",
-    ),
+    make_strings("resx", "a .NET resource file", ".resx .resw", "strings.xml_values.ResourceDocument"),
+    make_format("svg", "a drawing (SVG)", ".svg", "strings.xml_values.DrawingDocument", roots=("svg",), texts="pieces"),
     # What no command reads.
-    FileFormat("rst", "reStructuredText", (".rst", ".rest"), advice=CONVERT),
-    FileFormat("tex", "LaTeX", (".tex", ".latex", ".ltx"), advice=CONVERT),
-    FileFormat("asciidoc", "AsciiDoc", (".adoc", ".asciidoc")),
-    FileFormat("org", "Org mode", (".org",), advice=CONVERT),
-    FileFormat("ipynb", "a Jupyter notebook", (".ipynb",), advice=CONVERT),
-    FileFormat("tbx", "a termbase", (".tbx",), roots=("martif", "tbx"), advice="make a --glossary of its terms"),
-    FileFormat("xml", "an XML file of an unknown kind", (".xml",)),
-    FileFormat(
-        *("code", "the source code of a program"),
-        tuple(".js .mjs .jsx .ts .tsx .c .h .cpp .cs .java .py .rb .pl .go .rs .sh .lua".split()),
+    make_format("rst", "reStructuredText", ".rst .rest", advice=CONVERT),
+    make_format("tex", "LaTeX", ".tex .latex .ltx", advice=CONVERT),
+    make_format("asciidoc", "AsciiDoc", ".adoc .asciidoc"),
+    make_format("org", "Org mode", ".org", advice=CONVERT),
+    make_format("ipynb", "a Jupyter notebook", ".ipynb", advice=CONVERT),
+    make_format("tbx", "a termbase", ".tbx", roots=("martif", "tbx"), advice="make a --glossary of its terms"),
+    make_format("xml", "an XML file of an unknown kind", ".xml"),
+    make_format(
+        *("code", "the source code of a program", PROGRAM_FILES),
         advice="take its texts out first: xgettext -o {stem}.pot {name}",
     ),
-    FileFormat(
-        *("commands", "data or commands for a program"),
-        tuple(".sql .bib .css .bat .ps1 .nsi .nsh .dot .gv .puml .plantuml .mmd .ink .twee .feature".split()),
-    ),
-    FileFormat(
-        *("rpy", "a script of Ren'Py", (".rpy", ".rpym")),
+    make_format("commands", "data or commands for a program", COMMAND_FILES),
+    make_format(
+        *("rpy", "a script of Ren'Py", ".rpy .rpym"),
         shape=r"(?:\s*(?:#|init\b|define )[^\n]*\n)*\s*(?:label \w+(?:\([^\n]*\))?|translate \w+ \w+):\s*\n",
         advice="take its texts out first: in Ren'Py's launcher, Extract Dialogue, as text",
     ),
-    FileFormat(
-        *("gift", "Moodle questions in GIFT", (".gift",)),
+    make_format(
+        *("gift", "Moodle questions in GIFT", ".gift"),
         shape=r"(?s)\s*(?://[^\n]*\n\s*|\$CATEGORY:[^\n]*\n\s*)*::[^\n]{1,200}?::.{0,4000}?(?<!\\)\{\s*(?:[=~#%]|T(?:RUE)?\b|F(?:ALSE)?\b|\})",
         advice="import it into Moodle, and export it from there as Moodle XML or HTML",
     ),
-    FileFormat(*("hjson", "a file in Hjson", (".hjson",)), advice="convert it: hjson -j {name} > {stem}.json"),
-    FileFormat(
-        *("xunity", "game texts of XUnity.AutoTranslator", ()),
+    make_format("hjson", "a file in Hjson", ".hjson", advice="convert it: hjson -j {name} > {stem}.json"),
+    make_format(
+        *("xunity", "game texts of XUnity.AutoTranslator"),
         shape=r"(?:[ \t\r]*(?://[^\n]*)?\n)*+(?:[^\n=]*(?:\\=[^\n=]*)*=\r?\n|[^\n=]*(?:\\=[^\n=]*)*=\r?$){2}",
         advice="let the game ask: nmt translate --serve (docs/serve.md says what to write into its Config.ini)",
     ),
-    FileFormat("rtf", "rich text", (".rtf",), starts=(b"{\\rtf",), advice=CONVERT),
-    FileFormat(
-        *("pdf", "a PDF document", (".pdf",)),
-        starts=(b"%PDF-",),
-        is_binary=True,
-        advice="take its text out first: pdftotext -layout {name}",
+    make_format("rtf", "rich text", ".rtf", starts=(b"{\\rtf",), advice=CONVERT),
+    make_binary(
+        "pdf", "a PDF document", ".pdf", starts=(b"%PDF-",), advice="take its text out first: pdftotext -layout {name}"
     ),
-    FileFormat(
-        *("office", "a document from an old version of Office", (".doc", ".xls", ".ppt")),
+    make_binary(
+        *("office", "a document from an old version of Office", ".doc .xls .ppt"),
         starts=(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",),
-        is_binary=True,
         advice="save it in its newer form (.docx, .xlsx, .pptx) first; if it is that, it has a password: remove it",
     ),
-    FileFormat("gzip", "compressed", (".gz",), starts=(b"\x1f\x8b",), is_binary=True, advice=UNPACK),
-    FileFormat("xz", "compressed", (".xz",), starts=(b"\xfd7zXZ",), is_binary=True, advice=UNPACK),
-    FileFormat("zstd", "compressed", (".zst",), starts=(b"\x28\xb5\x2f\xfd",), is_binary=True, advice=UNPACK),
-    FileFormat("bzip2", "compressed", (".bz2",), starts=BZIP2, is_binary=True, advice=UNPACK),
-    FileFormat(
-        *("zip", "a zip archive", (".zip",)),
-        starts=(b"PK\x03\x04", b"PK\x05\x06"),
-        is_binary=True,
-        advice="extract it first: unzip {name}",
+    make_binary("gzip", "compressed", ".gz", starts=(b"\x1f\x8b",), advice=UNPACK),
+    make_binary("xz", "compressed", ".xz", starts=(b"\xfd7zXZ",), advice=UNPACK),
+    make_binary("zstd", "compressed", ".zst", starts=(b"\x28\xb5\x2f\xfd",), advice=UNPACK),
+    make_binary("bzip2", "compressed", ".bz2", starts=BZIP2, advice=UNPACK),
+    make_binary(
+        "zip", "a zip archive", ".zip", starts=(b"PK\x03\x04", b"PK\x05\x06"), advice="extract it first: unzip {name}"
     ),
-    FileFormat(
-        *("archive", "an archive", (".tar", ".7z", ".rar")),
+    make_binary(
+        *("archive", "an archive", ".tar .7z .rar"),
         starts=(b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07"),
-        is_binary=True,
         advice="extract it first",
     ),
-    FileFormat(
-        *("picture", "a picture", (".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp")),
+    make_binary(
+        *("picture", "a picture", ".png .jpg .jpeg .gif .webp .tif .tiff .bmp"),
         starts=(b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*"),
-        is_binary=True,
         advice="name a text or a document; docs/formats.md lists the formats",
     ),
-    FileFormat(
-        *("binary", "binary data", (".exe", ".bin", ".so", ".pyc", ".npy", ".npz", ".sqlite", ".db", ".parquet")),
+    make_binary(
+        *("binary", "binary data", ".exe .bin .so .pyc .npy .npz .sqlite .db .parquet"),
         starts=(b"\x7fELF", b"SQLite format 3", b"PAR1", b"\x93NUMPY"),
-        is_binary=True,
         advice="name a text or a document; docs/formats.md lists the formats",
     ),
 )
 TOOLS = {"gzip": "gunzip -k", "xz": "unxz -k", "zstd": "unzstd", "bzip2": "bunzip2 -k"}
-ALSO_NAMED = {
-    "text": ("tsv",),
-    "jsonl": ("json",),
-    "ts": ("code",),
-    "paradox": ("yaml",),
-}  # what else a file of a format may be called
+# What else a file of a format may be called.
+ALSO_NAMED = {"text": ("tsv",), "jsonl": ("json",), "ts": ("code",), "paradox": ("yaml",)}
 BY_NAME = {format.name: format for format in FORMATS}
 BY_EXTENSION = {extension: format for format in FORMATS for extension in format.extensions}
 TEXT, BINARY = BY_NAME["text"], BY_NAME["binary"]

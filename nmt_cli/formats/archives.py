@@ -30,15 +30,8 @@ COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of Office before 2007, an
 SAVE_AGAIN, DIVIDE = "open and save the file once more", "divide the document"  # hints
 # All that zipfile raises for bytes that are no archive: it trusts the sizes and positions that stand in one.
 DAMAGE = (
-    BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    RuntimeError,
-    OverflowError,
+    *(BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(EOFError, OSError, ValueError, RuntimeError, OverflowError),
 )
 
 

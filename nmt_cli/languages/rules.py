@@ -93,17 +93,7 @@ class LanguageRules(NamedTuple):
         return "" if is_formal == is_informal else "formal" if is_formal else "informal"
 
 
-WORDS = (
-    "abbreviations",
-    "before_numbers",
-    "often_last",
-    "one_letter_words",
-    "labels",
-    "acronyms",
-    "doubled",
-    "fillers",
-    "prefixes",
-)
+WORDS = tuple(name for name, kind in LanguageRules.__annotations__.items() if "frozenset" in str(kind))
 
 
 @lru_cache(4096)

@@ -152,10 +152,7 @@ def build_caption_profile(captions: Iterable[str]) -> str:
 
 
 def format_profile(
-    sides: Sequence[TextCounts | None],
-    marks: MarkCounts,
-    ratios: Sequence[tuple[int, LengthRatio]],
-    lexicon: str = "",
+    sides: Sequence[TextCounts | None], marks: MarkCounts, ratios: Sequence[tuple[int, LengthRatio]], lexicon: str = ""
 ) -> str:
     """Returns the first line, the words of the source, and those of the target; None is a side without text.
 

@@ -44,10 +44,7 @@ class CheckOptions(Settings, panel="Checks"):
         "copies, repeats.",
         harmless=True,
     )
-    report: str | None = setting(
-        None,
-        "File of the texts that fail a check: .html (a single page) or .json.",
-    )
+    report: str | None = setting(None, "File of the texts that fail a check: .html (a single page) or .json.")
     confidence: bool = setting(
         False,
         "Write the probability that each translation is good (chrF of at least 50) before it; in a table, as a column.",

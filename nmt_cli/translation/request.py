@@ -125,10 +125,7 @@ class TranslationRequest:
 
         engines = [
             OnnxEngine(
-                model.directory,
-                precision=model.precision,
-                checksums=model.card.checksums,
-                is_private=self.is_private,
+                model.directory, precision=model.precision, checksums=model.card.checksums, is_private=self.is_private
             )
             for model in models
         ]

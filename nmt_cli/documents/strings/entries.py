@@ -188,10 +188,7 @@ class PhpDocument(EntryDocument):
         rf"|(?:=>|\]\s*=)\s*{PHP_STRING}(?=\s*[,;)\]])|(?P<key>'(?:\\.|[^'\\])*+'|\"(?:\\.|[^\"\\])*+\")",
         re.DOTALL,
     )
-    syntaxes: ClassVar = {
-        '"': DOUBLE_QUOTED,
-        None: build_syntax(r"\\[\\']|\r?\n[ \t]*", {"\\": "\\\\", "'": "\\'"}),
-    }
+    syntaxes: ClassVar = {'"': DOUBLE_QUOTED, None: build_syntax(r"\\[\\']|\r?\n[ \t]*", {"\\": "\\\\", "'": "\\'"})}
 
 
 class DtdDocument(EntryDocument):

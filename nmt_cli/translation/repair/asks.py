@@ -549,17 +549,9 @@ FAULTS = Ask(
     ),
     mark_unrepaired,
 )
-LOST_TEXT = Ask(
-    "what is lost",
-    repairs_faults,
-    find_lost,
-    (Way(mask_lost, answer_by_reading, accept_less_lost),),
-)
+LOST_TEXT = Ask("what is lost", repairs_faults, find_lost, (Way(mask_lost, answer_by_reading, accept_less_lost),))
 MISLED = Ask(
-    "doubtful marks",
-    repairs_faults,
-    read_without_marks,
-    (Way(read_other, answer_by_reading, accept_likelier),),
+    "doubtful marks", repairs_faults, read_without_marks, (Way(read_other, answer_by_reading, accept_likelier),)
 )
 BETWEEN_MARKS = Ask(
     "words between marks",

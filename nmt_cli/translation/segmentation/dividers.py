@@ -550,10 +550,7 @@ def divide(line: DividedLine) -> list[Segment]:
             text = cut_segment(whole, before.end, frame.start)
             parts.append(
                 text._replace(
-                    is_glued=before.end > 0,
-                    is_label=frame.ends_label,
-                    goes_on=before.goes_on,
-                    is_report=before.reports,
+                    is_glued=before.end > 0, is_label=frame.ends_label, goes_on=before.goes_on, is_report=before.reports
                 )
             )
         if frame.end > frame.start:
