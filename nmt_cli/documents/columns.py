@@ -116,7 +116,7 @@ def format_confidence(translation: Translation) -> str:
 
 def join_messages(translation: Translation) -> str:
     """Joins the messages of failed checks on one line; empty if no check failed."""
-    return format_cell(" ".join("; ".join(check.message for check in translation.checks).split()))
+    return replace_surrogates(" ".join("; ".join(check.message for check in translation.checks).split()))
 
 
 def refuse_short_row(source: DocumentSource, line: int, count: int, column: int) -> NoReturn:
@@ -141,24 +141,10 @@ def split_line_end(line: str) -> tuple[str, str]:
     return body, line[len(body) :]
 
 
-def format_cell(text: str) -> str:
-    """Returns the text of a cell, possibly of several lines, which can be encoded."""
-    return replace_surrogates(text)
-
-
 # Tables and sheets for review: rows in the order of the confidence in their translations, held until the last.
 
 
 UNRATED = 1.0  # of a row whose text is blank
-
-
-def rate_row(translation: Translation) -> float:
-    return UNRATED if translation.confidence is None else translation.confidence
-
-
-def write_text(unit: TranslationUnit, translations: Sequence[Translation]) -> str:
-    written = unit.write(translations)
-    return written if isinstance(written, str) else written.decode("utf-8")
 
 
 class SortedRows:
@@ -170,7 +156,10 @@ class SortedRows:
 
     def keep_part(self, text: str, translation: Translation | None = None) -> str:
         """Keeps a part until all are there, and writes nothing."""
-        self.parts.append((None if translation is None else rate_row(translation), text))
+        confidence = None
+        if translation is not None:
+            confidence = UNRATED if translation.confidence is None else translation.confidence
+        self.parts.append((confidence, text))
         return ""
 
     def list_rows(self) -> Iterator[str]:
@@ -187,7 +176,7 @@ class SortedDocument(Document):
     def __init__(self, table: Document) -> None:
         super().__init__(table.source)
         self.table = table
-        self.rows: list[tuple[float, str]] = []
+        self.rows = SortedRows(lambda row, _: row)
 
     def read_units(self) -> Iterator[TranslationUnit]:
         self.table.report_to(self)
@@ -197,10 +186,10 @@ class SortedDocument(Document):
 
     def keep_row(self, unit: TranslationUnit, translations: Sequence[Translation]) -> str:
         """Keeps a row until all are there, and writes nothing."""
-        self.rows.append((rate_row(translations[0]), write_text(unit, translations)))
-        return ""
+        written = unit.write(translations)
+        return self.rows.keep_part(written if isinstance(written, str) else written.decode("utf-8"), translations[0])
 
     def write_rows(self, _translations: Sequence[Translation]) -> str:
-        end = "\r\n" if any(row.endswith("\r\n") for _, row in self.rows) else "\n"
-        rows = (row for _, row in sorted(self.rows, key=lambda pair: pair[0]))
+        rows = list(self.rows.list_rows())
+        end = "\r\n" if any(row.endswith("\r\n") for row in rows) else "\n"
         return "".join(row if row.endswith("\n") else row + end for row in rows)

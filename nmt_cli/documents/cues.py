@@ -129,14 +129,11 @@ class Turn:
         has_tags = any(item.name or item.keeps_order for item in self.items)
         return not has_tags and SOUND.fullmatch(self.text) is None
 
-    @property
-    def names_speaker(self) -> bool:
-        return self.items[:1] != () and self.items[0].kind == "point"
-
     def goes_on(self, following: Turn, *, is_cased: bool) -> bool:
         """Whether its sentence continues in the following turn. In a file without capitals, only a comma shows that."""
         text, next_text = self.text.rstrip(), following.text.lstrip()
-        can_join = self.is_plain and following.is_plain and not following.names_speaker
+        names_speaker = bool(following.items) and following.items[0].kind == "point"
+        can_join = self.is_plain and following.is_plain and not names_speaker
         is_next = self.tags == following.tags and following.cue == self.cue + 1
         if not (can_join and is_next and has_letters(text) and has_letters(next_text)) or ends_with_mark(text):
             return False

@@ -100,15 +100,16 @@ class EncodedDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         encoding, lines = self.find_encoding()
         if encoding is not None:
-            mark, lines = split_mark(lines, encoding)
-            lines = recode_lines(lines, self.source, encoding)
+            first = next(lines, b"")
+            mark = next((mark for mark, name in ENCODING_MARKS if name == encoding and first.startswith(mark)), b"")
+            lines = recode_lines(chain([first[len(mark) :]], lines), self.source, encoding)
             yield make_verbatim_unit(mark)
         document = self.make(self.source._replace(lines=lines))
         document.report_to(self)
         for unit in document.read_with_domain():
             yield unit if encoding is None else unit._replace(write=self.encode_output(unit.write, encoding))
 
-    def find_encoding(self) -> tuple[str | None, Iterable[bytes]]:
+    def find_encoding(self) -> tuple[str | None, Iterator[bytes]]:
         """Returns the encoding, None for UTF-8, and all lines, including those read to detect it."""
         lines = iter(self.source.lines)
         head: list[bytes] = []
@@ -145,14 +146,6 @@ class EncodedDocument(Document):
                 ) from error
 
         return write_encoded
-
-
-def split_mark(lines: Iterable[bytes], encoding: str) -> tuple[bytes, Iterable[bytes]]:
-    """Separates the byte order mark, which may be empty, from the lines."""
-    remaining = iter(lines)
-    first = next(remaining, b"")
-    mark = next((mark for mark, name in ENCODING_MARKS if name == encoding and first.startswith(mark)), b"")
-    return mark, chain([first[len(mark) :]], remaining)
 
 
 def recode_lines(lines: Iterable[bytes], source: DocumentSource, encoding: str) -> Iterator[bytes]:

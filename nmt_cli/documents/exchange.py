@@ -93,19 +93,16 @@ class TargetBuilder:
         self.target = node.find("target")
         self.source = node.find("source")
         self.segmented = node.find("seg-source")
+        self.prefix = "" if self.source is None else self.source.tag[1 : self.source.tag.index("source")]
         replaces = config.retranslate or reads_back or self.target is None
-        self.existing = {} if replaces or self.target is None else self.read_existing(self.target)
+        translated = [] if replaces or self.target is None else find_segments(self.target)
+        self.existing = {mark.read("mid"): mark for mark in translated if mark.content.strip()}
         self.parts: list[str | Paragraph] = []
         self.translated_ids: list[str] = []
         model = self.segmented or self.source
         if model is not None and self.needs_translation(replaces):
             self.parts = list(self.read_parts(model))
         self.texts = tuple(text for part in self.parts if isinstance(part, Paragraph) for text in part.texts)
-
-    def read_existing(self, target: XmlNode) -> dict[str, XmlNode]:
-        """Returns the translated segments by number."""
-        segments = [mark for mark in find_segments(target) if mark.content.strip()]
-        return {mark.read("mid"): mark for mark in segments}
 
     def needs_translation(self, retranslate: bool) -> bool:
         if self.target is None or not self.target.content.strip() or retranslate:
@@ -193,36 +190,24 @@ class TargetBuilder:
         if self.is_second:
             tag = set_attribute(tag, "state", "translated")
             tag = set_attribute(tag, "subState", "nmt:needs-review") if needs_review else tag
-        target = f"{self.write_target_tag(needs_review)}{content}{self.write_target_end()}"
-        children = []
-        last = self.segmented or self.source
-        for index, child in enumerate(self.node.children):
-            if child is self.target:
-                children.append(target)
-            elif isinstance(child, XmlNode) and child.name == "seg-defs":
-                children.append(self.write_definitions(child, needs_review))
-            else:
-                children.append(child.raw)
-            if child is last and self.target is None:
-                before = self.node.children[index - 1].raw if index else ""
-                children.append((before if not before.strip() else "") + target)
-        return f"{tag}{''.join(children)}{self.node.end}"
+        end = (self.target.end if self.target is not None else "") or f"</{self.prefix}target>"
+        target = f"{self.write_target_tag(needs_review)}{content}{end}"
+        children = [
+            self.write_definitions(child, needs_review)
+            if isinstance(child, XmlNode) and child.name == "seg-defs"
+            else child
+            for child in self.node.children
+        ]
+        return f"{tag}{put_child(children, target, self.target, self.segmented or self.source)}{self.node.end}"
 
     def write_target_tag(self, needs_review: bool) -> str:
-        prefix = "" if self.source is None else self.source.tag[1 : self.source.tag.index("source")]
-        tag = self.target.tag if self.target is not None else f"<{prefix}target>"
+        tag = self.target.tag if self.target is not None else f"<{self.prefix}target>"
         tag = f"{tag[:-2].rstrip()}>" if tag.endswith("/>") else tag
-        if self.is_second:
+        if self.is_second or self.node.find("seg-defs") is not None:
             return tag
-        is_sdl = self.node.find("seg-defs") is not None
-        state = "needs-review-translation" if needs_review else "translated"
-        return tag if is_sdl else set_attribute(tag, "state", state)
+        return set_attribute(tag, "state", "needs-review-translation" if needs_review else "translated")
 
-    def write_target_end(self) -> str:
-        prefix = "" if self.source is None else self.source.tag[1 : self.source.tag.index("source")]
-        return (self.target.end if self.target is not None else "") or f"</{prefix}target>"
-
-    def write_definitions(self, node: XmlNode, needs_review: bool) -> str:
+    def write_definitions(self, node: XmlNode, needs_review: bool) -> MarkupToken:
         """Returns SDLXLIFF's segment definitions, with the state of the translated ones."""
         parts = [node.tag]
         for child in node.children:
@@ -231,7 +216,21 @@ class TargetBuilder:
                 tag = set_attribute(child.tag, "conf", "Draft" if needs_review else "Translated")
                 raw = f"{set_attribute(tag, 'origin', 'mt')}{child.content}{child.end}"
             parts.append(raw)
-        return "".join([*parts, node.end])
+        return MarkupToken("other", "".join([*parts, node.end]))
+
+
+def put_child(children: Sequence[XmlNode | MarkupToken], new: str, old: XmlNode | None, before: XmlNode | None) -> str:
+    """Returns the content of an element with `new` in place of the child `old`; without that, behind another child.
+
+    There, it has the same blanks before it.
+    """
+    written = []
+    for index, child in enumerate(children):
+        written.append(new if child is old else child.raw)
+        if child is before and old is None:
+            blanks = children[index - 1].raw if index else ""
+            written.append((blanks if not blanks.strip() else "") + new)
+    return "".join(written)
 
 
 def is_segment(node: XmlNode) -> bool:
@@ -344,24 +343,15 @@ class TmxDocument(Document):
 
     def write_variant(self, node: XmlNode, source: XmlNode, target: XmlNode | None, text: str) -> str:
         """Returns a unit with `text` in the target language, in place of an empty variant or behind the source."""
-        children = []
-        for index, child in enumerate(node.children):
-            if child is target and target is not None:
-                children.append(write_segment_text(target, text))
-                continue
-            children.append(child.raw)
-            if child is source and target is None:
-                before = node.children[index - 1].raw if index else ""
-                tag = find_language_tag(self.source.target_language) or self.source.target_language
-                variant = f'<tuv xml:lang="{tag}"><seg>{text}</seg></tuv>'
-                children.append((before if not before.strip() else "") + variant)
-        return f"{node.tag}{''.join(children)}{node.end}"
-
-
-def write_segment_text(variant: XmlNode, text: str) -> str:
-    """Returns a variant with another text."""
-    rest = "".join(child.raw for child in variant.children if not (isinstance(child, XmlNode) and child.name == "seg"))
-    return f"{variant.tag}{rest}<seg>{text}</seg>{variant.end}"
+        tag = find_language_tag(self.source.target_language) or self.source.target_language
+        start, rest, end = f'<tuv xml:lang="{tag}">', "", "</tuv>"
+        if target is not None:
+            others = (
+                child.raw for child in target.children if not (isinstance(child, XmlNode) and child.name == "seg")
+            )
+            start, rest, end = target.tag, "".join(others), target.end
+        variant = f"{start}{rest}<seg>{text}</seg>{end}"
+        return f"{node.tag}{put_child(node.children, variant, target, source)}{node.end}"
 
 
 def read_segment(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineItem]:
@@ -415,7 +405,8 @@ class XliffDocument(Document):
             else:
                 seen.append(raw)
         yield make_verbatim_unit(decoded.encode("".join(seen)))
-        self.check_languages()
+        if self.others and not self.has_files:
+            refuse_languages(self.source, self.others[0])
 
     def read_outer(self, unit: XmlUnit, raw: str) -> str:
         """Reads what surrounds units, and returns its output: with the target language of a file if it is missing."""
@@ -425,7 +416,7 @@ class XliffDocument(Document):
             self.data = {data.read("id"): data.text for data in nodes}
         elif (name == "xliff") == version.startswith("2"):
             self.languages = read_languages(unit.context)
-            if not self.is_ours():
+            if not fits_model(self.source, self.languages):
                 self.others.append(self.languages)
                 return raw
             self.has_files = True
@@ -434,19 +425,11 @@ class XliffDocument(Document):
             return raw if self.languages[1] or not language else set_attribute(raw, attribute, language)
         return raw
 
-    def is_ours(self) -> bool:
-        return fits_model(self.source, self.languages)
-
-    def check_languages(self) -> None:
-        """Raises DataError if no file matches the model's languages."""
-        if self.others and not self.has_files:
-            refuse_languages(self.source, self.others[0])
-
     def make_unit(self, unit: XmlUnit, raw: str, decoded: DecodedText) -> TranslationUnit | None:
         """Returns the unit of a trans-unit or segment; None if it is kept."""
         if any(name in KEPT_AROUND for name, _ in unit.outer):
             return None
-        if not self.is_ours():
+        if not fits_model(self.source, self.languages):
             self.notes[OTHER_LANGUAGES] += 1
             return None
         around = [unit.element.attrib, *(attributes for _, attributes in reversed(unit.outer))]

@@ -163,12 +163,6 @@ def is_text_attribute(token: MarkupToken, values: Mapping[str, str], attribute: 
     return attribute.name in TEXT_ATTRIBUTES and not (attribute.name == "title" and token.name in ("link", "style"))
 
 
-def is_language_declaration(token: MarkupToken, values: Mapping[str, str], attribute: Attribute) -> bool:
-    """Whether an attribute is the content of `<meta http-equiv="content-language">`."""
-    is_content = token.name == "meta" and attribute.name == "content"
-    return is_content and values.get("http-equiv") == "content-language"
-
-
 # Rows of links, such as menus, in which each link is a text of its own.
 
 
@@ -223,10 +217,7 @@ class HtmlDocument(Document):
         for attribute, value in replaced:
             parts += [raw[position : attribute.start], value]
             position = attribute.end
-        parts.append(raw[position:])
-        if token.name == "html":
-            parts = self.add_language(parts, values.keys())
-        return tuple(parts)
+        return (*parts, self.add_language(raw[position:], values.keys()) if token.name == "html" else raw[position:])
 
     def replace_value(
         self, token: MarkupToken, values: Mapping[str, str], attribute: Attribute
@@ -237,30 +228,31 @@ class HtmlDocument(Document):
             quote = token.raw[attribute.start - 1]
             if quote in "\"'":
                 yield Paragraph([read_spelled_text(raw, ATTRIBUTE_SYNTAX)], escape_attribute)
-        elif attribute.name in ("lang", "xml:lang") and self.is_page_language(token, attribute.value):
+        elif self.declares_language(token, values, attribute):
             yield find_language_tag(self.source.target_language) or raw
         elif attribute.name == "dir" and token.name in ("html", "body") and attribute.value.lower() in ("ltr", "rtl"):
             tag = find_language_tag(self.source.target_language)
             yield raw if not tag else "rtl" if is_right_to_left(tag) else "ltr"
-        elif is_language_declaration(token, values, attribute):
-            yield find_language_tag(self.source.target_language) or raw
 
-    def is_page_language(self, token: MarkupToken, value: str) -> bool:
-        """Whether a declared language is the page's, as declared by the first <html> with one."""
-        if token.name == "html" and not self.language and value[:1].isalpha():  # and not a template's variable
-            self.language = value
-        return bool(self.language) and find_primary_subtag(value) == find_primary_subtag(self.language)
+    def declares_language(self, token: MarkupToken, values: Mapping[str, str], attribute: Attribute) -> bool:
+        """Whether an attribute says that a text is in the language of the page: of the first <html> that has one."""
+        if token.name == "meta" and attribute.name == "content":
+            return values.get("http-equiv") == "content-language"
+        if attribute.name not in ("lang", "xml:lang"):
+            return False
+        if token.name == "html" and not self.language and attribute.value[:1].isalpha():  # no variable of a template
+            self.language = attribute.value
+        return bool(self.language) and find_primary_subtag(attribute.value) == find_primary_subtag(self.language)
 
-    def add_language(self, parts: list[str | Paragraph], names: Set[str]) -> list[str | Paragraph]:
-        """Adds missing `lang` and, for a right-to-left script, `dir` to the parts of <html>."""
+    def add_language(self, end: str, names: Set[str]) -> str:
+        """Adds missing `lang` and, for a right-to-left script, `dir` to the end of the tag of <html>."""
         tag = find_language_tag(self.source.target_language)
-        last = parts[-1]
-        if not tag or not isinstance(last, str):
-            return parts
+        if not tag:
+            return end
         name = "xml:lang" if "xmlns" in names else "lang"
         added = "" if {"lang", "xml:lang"} & names else f' {name}="{tag}"'
         added += ' dir="rtl"' if "dir" not in names and is_right_to_left(tag) else ""
-        return [*parts[:-1], f"{last[:-1]}{added}>"]
+        return f"{end[:-1]}{added}>"
 
 
 class TokenStream:
@@ -361,13 +353,9 @@ class FlowReader:
         if "lang" not in token.raw or token.name == "html" or not self.document.language or token.kind == "empty":
             return False
         attribute = find_attribute(token.raw, "lang") or find_attribute(token.raw, "xml:lang")
-        return (
-            attribute is not None
-            and bool(attribute.value)
-            and token.name not in VOID_TAGS
-            and token.name not in ("body", "a", "link")
-            and find_primary_subtag(attribute.value) != find_primary_subtag(self.document.language)
-        )
+        if attribute is None or not attribute.value or token.name in VOID_TAGS or token.name in ("body", "a"):
+            return False
+        return find_primary_subtag(attribute.value) != find_primary_subtag(self.document.language)
 
     def keep_element(self, token: MarkupToken) -> Iterator[str | Paragraph]:
         """Keeps an element with its content, within the line or between two paragraphs."""
@@ -377,19 +365,14 @@ class FlowReader:
         name = token.name
         if name in self.document.source.kept_tags:
             self.items.append(InlineItem("code", (raw,)))
-        elif name in KEPT_INLINE:
-            self.items.append(InlineItem("point", (raw,)))
-        elif name in CODE_TAGS or name in INLINE:
-            self.items.append(InlineItem("code" if has_text else "point", (raw,)))
+        elif name in KEPT_INLINE or name in CODE_TAGS or name in INLINE:
+            is_code = has_text and name not in KEPT_INLINE
+            self.items.append(InlineItem("code" if is_code else "point", (raw,)))
         else:
             yield from self.flush()
             yield raw
-            self.document.notes += Counter(
-                {
-                    KEPT_BLOCK_NOTE: int(has_text and name in KEPT_BLOCKS),
-                    KEPT_LANGUAGE_NOTE: int(has_text and self.is_foreign(token)),
-                }
-            )
+            self.document.notes += Counter({KEPT_BLOCK_NOTE: int(has_text and name in KEPT_BLOCKS)})
+            self.document.notes += Counter({KEPT_LANGUAGE_NOTE: int(has_text and self.is_foreign(token))})
 
     def read_element(self, token: MarkupToken) -> list[MarkupToken]:
         """Returns the tokens of an element; all remaining tokens if it requires an end tag and has none."""

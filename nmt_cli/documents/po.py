@@ -117,13 +117,6 @@ class Message:
     parts: tuple[str, ...]  # sentences at odd indices, the text between them at even ones
 
     @classmethod
-    def from_whole(cls, text: str) -> Message:
-        """Returns a text translated as a whole, with its line breaks."""
-        bare = text.strip()
-        before, _, after = text.partition(bare)
-        return cls((before, bare, after))
-
-    @classmethod
     def from_text(cls, text: str, *, by_sentence: bool, accelerator: str = "") -> Message:
         """Splits a text at its lines, and at its sentences if `by_sentence`.
 
@@ -165,8 +158,10 @@ class MessageDocument(Document):
 
     def split_message(self, text: str) -> Message:
         """Splits a message into the parts to translate; one found in a translation memory stays whole."""
-        if self.source.memory is not None and text.strip() and self.source.memory.has_text(text):
-            return Message.from_whole(text)
+        bare = text.strip()
+        if self.source.memory is not None and bare and self.source.memory.has_text(text):
+            before, _, after = text.partition(bare)
+            return Message((before, bare, after))
         return Message.from_text(text, by_sentence=self.source.split_sentences, accelerator=self.accelerator)
 
     def split_forms(self, sources: Sequence[str]) -> dict[str, Message]:
@@ -249,16 +244,12 @@ class CatalogueDocument(MessageDocument):
             message = [line for name, form in zip(names, forms, strict=True) for line in write_message(name, form)]
             return "".join([*set_remarks(head, messages), *message]).replace("\n", self.line_end)
 
-        held = sources if is_without_placeholders(entry) else self.list_held(entry, sources)
+        # The texts whose placeholders a translation must have or, read back, those that it has.
+        is_compared = self.source.reads_back and not is_without_placeholders(entry)
+        held = list_translations(entry) if is_compared else sources
         return TranslationUnit(
             list_form_texts(distinct), write_entry, raw="".join(entry.lines), content=Content(tuple(held))
         )
-
-    def list_held(self, entry: PoEntry, sources: Sequence[str]) -> Sequence[str]:
-        """Returns the texts whose placeholders a translation must have or, read back, those that it has."""
-        if not self.source.reads_back:
-            return sources
-        return list_translations(entry)
 
     def is_marked(self, written: bytes) -> bool:
         return re.search(rb"^#,.*\bfuzzy\b", written, re.MULTILINE) is not None

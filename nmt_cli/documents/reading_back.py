@@ -75,10 +75,8 @@ class ReadBack:
         """Keeps what a unit writes; a row of a table is finished at once."""
         written = unit.write(translations)
         self.is_text &= isinstance(written, str) or not written
-        first, self.document.texts_written = (
-            self.document.texts_written + 1,
-            self.document.texts_written + len(unit.texts),
-        )
+        first = self.document.texts_written + 1
+        self.document.texts_written += len(unit.texts)
         if unit.texts and unit.raw is not None and unit.content is not None:
             is_free = any(text.is_recalled or text.replacement is not None for text in translations)
             is_flagged = any(text.checks for text in translations)

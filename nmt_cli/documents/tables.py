@@ -16,14 +16,13 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.documents.columns import (
     AddedColumn,
     count_missing_fields,
     find_column_index,
     find_filled_column,
-    format_cell,
     has_header,
     list_added_columns,
     refuse_short_row,
@@ -45,6 +44,7 @@ from nmt_cli.formats.tables import (
     take_head,
     take_separator,
 )
+from nmt_cli.text.wrapping import replace_surrogates
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -151,7 +151,7 @@ class TableDocument(Document):
             padded = row._replace(raw=self.add_fields(row, [], empty=empty))
             return self.add_fields(self.replace_field(padded, self.filled, translations[0].text), texts)
 
-        texts = (format_cell(row.fields[column]),)
+        texts = (replace_surrogates(row.fields[column]),)
         others = self.join_others([*row.fields, *[""] * empty])
         return TranslationUnit(texts, write_row, raw=row.raw, content=Content(texts, others))
 
@@ -166,9 +166,8 @@ class TableDocument(Document):
             raise DataError(f"{self.source.name}: {error}") from error
         width = len(rows[0]) - len(self.added)
         if len(rows) == 1:
-            content = Content(
-                (rows[0][width if self.filled is None else self.filled],), self.join_others(rows[0][:width])
-            )
+            text = rows[0][width if self.filled is None else self.filled]
+            content = Content((text,), self.join_others(rows[0][:width]))
             yield TranslationUnit((), lambda _: data, raw=data, content=content)
 
     def is_filled(self, row: TableRow) -> bool:
@@ -251,7 +250,11 @@ class JsonLinesDocument(Document):
             has_key = True
             yield self.make_unit(columns, self.check_text(number, key, value, values), body, end)
         if first_missing is not None and not has_key:
-            self.refuse_key(*first_missing, key)
+            number, values = first_missing
+            paths = list(islice(list_text_paths(values), LISTED_PATHS))
+            nearest = find_nearest(key, paths)
+            hint = f"did you mean {nearest!r}?" if nearest else f"its texts are {', '.join(paths)}"
+            self.source.refuse(number, f"there is no key {key!r}, here or in any other object", hint)
 
     def make_unit(self, columns: Sequence[AddedColumn], text: str | None, body: str, end: str) -> TranslationUnit:
         if text is None:
@@ -262,7 +265,7 @@ class JsonLinesDocument(Document):
             return insert_entries(replace_entry(body, self.source.config.new_column, translations[0].text), texts) + end
 
         content = self.hold(json.loads(body.removeprefix("\ufeff")), text)
-        return TranslationUnit((format_cell(text),), write_object, raw=body + end, content=content)
+        return TranslationUnit((replace_surrogates(text),), write_object, raw=body + end, content=content)
 
     def hold(self, values: dict[str, Any], text: str) -> Content:
         """Returns a text, and all values of an object beside its translation."""
@@ -272,20 +275,13 @@ class JsonLinesDocument(Document):
     def reopen(self, data: bytes) -> Iterator[TranslationUnit]:
         values = self.parse_line(1, split_line_end(data.decode("utf-8"))[0])
         text = values.get(list_added_columns(self.source, [])[0].name)
-        yield TranslationUnit((), lambda _: data, raw=data, content=self.hold(values, format_cell(text or "")))
+        yield TranslationUnit((), lambda _: data, raw=data, content=self.hold(values, replace_surrogates(text or "")))
 
     def parse_line(self, number: int, body: str) -> dict[str, Any]:
         value = parse_json(number, body.removeprefix("\ufeff"), self.source.refuse)
         if not isinstance(value, dict):
             self.source.refuse(number, "not a JSON object", 'each line must be one: {"text": "..."}')
         return value
-
-    def refuse_key(self, number: int, values: dict[str, Any], key: str) -> NoReturn:
-        """Raises DataError for a key missing from the object."""
-        paths = list(islice(list_text_paths(values), LISTED_PATHS))
-        nearest = find_nearest(key, paths)
-        hint = f"did you mean {nearest!r}?" if nearest else f"its texts are {', '.join(paths)}"
-        self.source.refuse(number, f"there is no key {key!r}, here or in any other object", hint)
 
     def check_text(self, number: int, key: str, value: Any, values: dict[str, Any]) -> str | None:
         """Returns the text to translate; None if it is null. Raises DataError for any other value."""
@@ -305,7 +301,7 @@ def replace_entry(body: str, key: str | None, text: str) -> str:
         start = after + len(COLON.match(body[after:])[0])  # type: ignore[index]
         _, position = decoder.raw_decode(body, start)
         if name == key:
-            return body[:start] + json.dumps(format_cell(text), ensure_ascii=False) + body[position:]
+            return body[:start] + json.dumps(replace_surrogates(text), ensure_ascii=False) + body[position:]
     return body
 
 

@@ -75,8 +75,9 @@ def scan_markup(text: str, *, is_html: bool, is_template: bool = False) -> Itera
             token = token._replace(name=token.name.lower()) if is_html else token
         yield token
         position = start + len(token.raw)
-        if is_html and token.kind == "open" and token.name in RAW_ELEMENTS:
-            content = scan_raw_content(text, position, token.name)
+        if is_html and token.kind == "open" and token.name in RAW_ELEMENTS:  # whose content is not markup
+            end_tag = re.compile(rf"</{token.name}(?=[\s/>])", re.IGNORECASE).search(text, position)
+            content = text[position : end_tag.start() if end_tag else len(text)]
             if content:
                 yield MarkupToken("text", content)
                 position += len(content)
@@ -102,12 +103,6 @@ def make_tag_token(raw: str) -> MarkupToken:
     name = re.compile(XML_NAME).search(raw, 1)
     kind: TokenKind = "close" if raw.startswith("</") else "empty" if raw.endswith("/>") else "open"
     return MarkupToken(kind, raw, name[0] if name else "")
-
-
-def scan_raw_content(text: str, position: int, name: str) -> str:
-    """Returns the text before the end tag of an element whose content is not markup."""
-    end = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, position)
-    return text[position : end.start() if end else len(text)]
 
 
 def read_attributes(tag: str) -> list[Attribute]:

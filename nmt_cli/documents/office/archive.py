@@ -13,7 +13,7 @@ import io
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 from zipfile import ZipFile, ZipInfo
@@ -116,10 +116,6 @@ class ArchiveWriter:
         return self.buffer.take()
 
 
-def start_part(output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Translation]) -> bytes:
-    return output.start_part(info)
-
-
 def copy_info(info: ZipInfo) -> ZipInfo:
     """Returns a part's entry without the facts that depend on its content."""
     new = ZipInfo(info.filename, info.date_time)
@@ -165,7 +161,7 @@ class ArchiveDocument(Document):
         for info in self.archive.infolist():
             self.notes += Counter({SIGNED: int(info.filename.startswith("_xmlsignatures/sig"))})
             if self.has_text(info.filename):
-                yield TranslationUnit((), partial(start_part, output, info))
+                yield TranslationUnit((), lambda _, info=info: output.start_part(info))
                 chapter = self.name_chapter(info.filename)
                 yield from self.write_to(
                     output, self.read_part_checked(info.filename), Location(chapter) if chapter else None
@@ -270,7 +266,7 @@ class ParagraphReader(ABC):
     def read_paragraph(self, node: XmlNode) -> Iterator[str | Paragraph]:
         """Yields a paragraph between its tags."""
         yield node.tag
-        yield Paragraph(self.read_items(node), escape_xml, self.needs_text)
+        yield Paragraph(list(self.read_items(node)), escape_xml, self.needs_text)
         yield node.end
 
     def read_blocks(self, node: XmlNode) -> Iterator[str | Paragraph]:
@@ -286,8 +282,8 @@ class ParagraphReader(ABC):
             yield node.end
 
     @abstractmethod
-    def read_items(self, node: XmlNode) -> list[InlineItem]:
-        """Returns the items of a paragraph."""
+    def read_items(self, node: XmlNode) -> Iterable[InlineItem]:
+        """Yields the items of a paragraph."""
 
 
 def set_language(text: str, source: str, target: str) -> str:

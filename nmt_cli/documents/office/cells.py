@@ -21,7 +21,6 @@ from nmt_cli.documents.columns import (
     SortedRows,
     find_column_index,
     find_filled_column,
-    format_cell,
     has_header,
     list_added_columns,
     require_languages,
@@ -45,6 +44,7 @@ from nmt_cli.errors import DataError
 from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.sheets import CELLS, CONTENT_PART, Book, CalcBook, SheetCell, read_number
 from nmt_cli.formats.xml import CutUnit, MarkupToken
+from nmt_cli.text.wrapping import replace_surrogates
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
@@ -188,7 +188,7 @@ class Sheet(ABC):
                 return self.sorted.keep_part(written, translations[0])
             return self.decoded.encode(written)
 
-        return TranslationUnit((format_cell(cell.text),), write_row)
+        return TranslationUnit((replace_surrogates(cell.text),), write_row)
 
 
 def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], document: Document) -> SheetKey:

@@ -69,21 +69,18 @@ class MailDocument(Document):
         head, body = (data[: end.end()], data[end.end() :]) if end else (data, b"")
         header = BytesHeaderParser().parsebytes(head)
         kind, boundary = header.get_content_type(), header.get_boundary()
-        if kind in SEALED or not depth:
-            self.notes += Counter({SEALED_NOTE: 1})
-        elif header.get_content_maintype() == "multipart" and boundary:
-            yield self.make_unit(head, header, b"")
-            yield from self.read_parts(body, boundary.encode("ascii", "replace"), depth - 1)
-            return
-        elif kind == "message/rfc822":
-            yield self.make_unit(head, header, b"")
-            yield from self.read_part(body, depth - 1)
-            return
-        elif kind in TEXT_PARTS and header.get_content_disposition() != "attachment":
+        is_sealed = kind in SEALED or not depth
+        if not is_sealed and kind in TEXT_PARTS and header.get_content_disposition() != "attachment":
             yield self.make_unit(head, header, body)
             return
+        self.notes += Counter({SEALED_NOTE: int(is_sealed)})
         yield self.make_unit(head, header, b"")
-        yield make_verbatim_unit(body)
+        if not is_sealed and header.get_content_maintype() == "multipart" and boundary:
+            yield from self.read_parts(body, boundary.encode("ascii", "replace"), depth - 1)
+        elif not is_sealed and kind == "message/rfc822":
+            yield from self.read_part(body, depth - 1)
+        else:
+            yield make_verbatim_unit(body)
 
     def read_parts(self, body: bytes, boundary: bytes, depth: int) -> Iterator[TranslationUnit]:
         """Yields the units of the parts between boundaries; what stands around all of them is kept."""
@@ -115,9 +112,8 @@ class MailDocument(Document):
                 spelled = spell_subject(before + written, b"\r\n" in head)
                 new_head = head[: line.start(2)] + spelled + head[line.end(2) :]
             pieces = [part.write([next(remaining) for _ in part.texts]) for part in parts]
-            new = "".join(piece if isinstance(piece, str) else piece.decode() for piece in pieces).removeprefix(
-                UTF8_SIGN
-            )
+            whole = "".join(piece if isinstance(piece, str) else piece.decode() for piece in pieces)
+            new = whole.removeprefix(UTF8_SIGN)
             if not texts or new == text:
                 return new_head + body
             return write_part(new_head, header, body, new, charset)
@@ -168,12 +164,8 @@ def read_transfer(header: Message) -> str:
     return str(header.get("Content-Transfer-Encoding", "8bit")).strip().lower()
 
 
-def keep(data: bytes) -> bytes:
-    return data
-
-
 DECODERS: dict[str, Callable[[bytes], bytes]] = {
-    **dict.fromkeys(("7bit", "8bit", "binary"), keep),
+    **dict.fromkeys(("7bit", "8bit", "binary"), bytes),
     "quoted-printable": quopri.decodestring,
     "base64": base64.b64decode,
 }

@@ -37,16 +37,13 @@ class OpenDocumentReader(ParagraphReader):
         """Whether an element is a paragraph or describes a picture; a chart's title has paragraphs of its own."""
         return super().is_paragraph(name) and (not name.endswith(("title", "desc")) or name.startswith("svg:"))
 
-    def read_items(self, node: XmlNode) -> list[InlineItem]:
-        return list(self.read_children(node))
-
-    def read_children(self, node: XmlNode) -> Iterator[InlineItem]:
+    def read_items(self, node: XmlNode) -> Iterator[InlineItem]:
         for child in node.children:
             if not isinstance(child, XmlNode):
                 yield make_text_item(child)
             elif child.name in PAIRED_ELEMENTS and child.end:
                 yield InlineItem("open", (child.tag,), name=child.name)
-                yield from self.read_children(child)
+                yield from self.read_items(child)
                 yield InlineItem("close", (child.end,), name=child.name)
             elif child.name == "s":
                 yield make_text(child.raw, [Edit(0, len(child.raw), " ")])
@@ -103,11 +100,6 @@ class TextReader(ParagraphReader):
 class EpubDocument(ArchiveDocument):
     kind = "EPUB"
 
-    def __init__(self, source: DocumentSource) -> None:
-        super().__init__(source)
-        self.package = ""
-        self.types: dict[str, str] = {}
-
     def check_format(self) -> None:
         if not self.has_part(CONTAINER):
             refuse_part(self.source.name, f"it is not EPUB: it has no {CONTAINER}", "check the file's name")
@@ -115,17 +107,12 @@ class EpubDocument(ArchiveDocument):
         if not self.has_part(self.package):
             refuse_part(self.source.name, "its package document is missing", "check the file with an EPUB checker")
         folder = posixpath.dirname(self.package)
+        self.types: dict[str, str] = {}
         for values in self.read_tags(self.package, "item"):
             path = posixpath.normpath(posixpath.join(folder, unquote(values.get("href", ""))))
             self.types[path] = values.get("media-type", "")
-        self.check_encryption()
-
-    def check_encryption(self) -> None:
-        """Raises DataError if the text is encrypted; fonts may be."""
-        if not self.has_part(ENCRYPTION):
-            return
-        for values in self.read_tags(ENCRYPTION, "CipherReference"):
-            if self.types.get(unquote(values.get("uri", ""))) in (PAGE, CONTENTS):
+        for values in self.read_tags(ENCRYPTION, "CipherReference") if self.has_part(ENCRYPTION) else ():
+            if self.types.get(unquote(values.get("uri", ""))) in (PAGE, CONTENTS):  # fonts may be
                 refuse_part(self.source.name, "its text is encrypted (DRM)", "use a copy without it")
 
     def has_text(self, name: str) -> bool:
@@ -171,10 +158,7 @@ class BookReader(ParagraphReader):
     kept = KEPT_IN_BOOKS
     needs_text = frozenset({"a"})
 
-    def read_items(self, node: XmlNode) -> list[InlineItem]:
-        return list(self.read_inside(node))
-
-    def read_inside(self, node: XmlNode) -> Iterator[InlineItem]:
+    def read_items(self, node: XmlNode) -> Iterator[InlineItem]:
         """Yields the text of a paragraph; code and a reference to a note stay as they are."""
         for child in node.children:
             if not isinstance(child, XmlNode):
@@ -185,7 +169,7 @@ class BookReader(ParagraphReader):
                 yield InlineItem("point", (child.raw,))
             else:
                 yield InlineItem("open", (child.tag,), name=child.name)
-                yield from self.read_inside(child)
+                yield from self.read_items(child)
                 yield InlineItem("close", (child.end,), name=child.name)
 
 

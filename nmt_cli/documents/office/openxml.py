@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 
-from nmt_cli.documents.document import DocumentSource, TranslationUnit
+from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.documents.marks import InlineItem, Wrapper, make_text
 from nmt_cli.documents.office.archive import ArchiveDocument, ParagraphReader, make_point
 from nmt_cli.documents.paragraph import InlineOutput
@@ -208,13 +208,10 @@ class OpenXmlDocument(ArchiveDocument):
     main: str  # how the content type of the main part ends
     parts: tuple[str, ...]  # how those of the parts with text end
 
-    def __init__(self, source: DocumentSource) -> None:
-        super().__init__(source)
-        self.types: dict[str, str] = {}
-
     def check_format(self) -> None:
         if not self.has_part(CONTENT_TYPES):
             refuse_part(self.source.name, f"it is not {self.kind}: it has no {CONTENT_TYPES}", "check the file's name")
+        self.types: dict[str, str] = {}
         for values in self.read_tags(CONTENT_TYPES, "Override"):
             self.types[html.unescape(values.get("partname", "")).lstrip("/")] = values.get("contenttype", "")
         if not any(self.main in kind for kind in self.types.values()):

@@ -72,13 +72,30 @@ KEPT_DRAFTS = "unfinished translations that were kept (--retranslate replaces th
 NEEDS_PERSON = "marked for review, because a check failed or plural forms are a guess"
 
 
+class AppCatalogue(MessageDocument):
+    """The base of catalogues in which each translation says whether it is finished."""
+
+    def replaces(self, are_filled: Sequence[bool], *, is_draft: bool) -> bool:
+        """Whether a text lacks a translation or all are replaced; notes unfinished ones that are kept."""
+        if self.source.config.retranslate or self.source.reads_back or not are_filled or not all(are_filled):
+            return True
+        self.notes += Counter({KEPT_DRAFTS: int(is_draft)})
+        return False
+
+    def is_doubtful(self, translations: Sequence[Translation], *, is_guess: bool) -> bool:
+        """Whether a person must review the translations of a text; notes so."""
+        is_doubtful = is_guess or bool(list_messages(translations)) or self.source.config.fuzzy
+        self.notes += Counter({NEEDS_PERSON: int(is_doubtful)})
+        return is_doubtful
+
+
 # Qt Linguist.
 
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # which Qt spells as elements
 
 
-class QtDocument(MessageDocument):
+class QtDocument(AppCatalogue):
     accelerator = "&"
 
     def __init__(self, source: DocumentSource) -> None:
@@ -112,11 +129,14 @@ class QtDocument(MessageDocument):
     def make_unit(self, node: XmlNode, decoded: DecodedText) -> str | TranslationUnit:
         """Returns the unit of a message; its spelling if it is kept."""
         source, old = node.find("source"), node.find("translation")
-        if source is None or not source.content.strip() or not self.needs_translation(old):
+        existing, kind = read_qt_forms(old), "" if old is None else old.read("type")
+        if source is None or not source.content.strip() or kind in GONE:
+            return node.raw
+        if not self.replaces([bool(form) for form in existing], is_draft=kind == "unfinished"):
             return node.raw
         text = read_qt_text(source)
-        existing = read_qt_forms(old)
-        sources = self.list_forms(text, existing) if node.read("numerus") == "yes" else [text]
+        count = (self.forms or len(existing) or 2) if node.read("numerus") == "yes" else 0
+        sources = [spell_form(text, is_singular=form == 0 and count > 1) for form in range(count)] or [text]
         distinct = self.split_forms(sources)
 
         def write_message(translations: Sequence[Translation]) -> str | bytes:
@@ -125,8 +145,7 @@ class QtDocument(MessageDocument):
             if not self.source.config.retranslate:
                 forms = [held or new for held, new in zip([*existing, *[""] * len(forms)], forms, strict=False)]
             is_guess = len(forms) > 2 or (len(forms) == 2 and len(distinct) == 1)
-            is_doubtful = is_guess or bool(list_messages(translations)) or self.source.config.fuzzy
-            self.notes += Counter({NEEDS_PERSON: int(is_doubtful)})
+            is_doubtful = self.is_doubtful(translations, is_guess=is_guess)
             return decoded.encode(write_qt_message(node, forms, is_doubtful=is_doubtful))
 
         held = existing if self.source.reads_back else sources
@@ -134,37 +153,13 @@ class QtDocument(MessageDocument):
             list_form_texts(distinct), write_message, raw=decoded.encode(node.raw), content=Content(tuple(held))
         )
 
-    def list_forms(self, text: str, existing: Sequence[str]) -> list[str]:
-        """Returns the text of each form of a message with a number."""
-        count = self.forms or len(existing) or 2
-        return [spell_form(text, is_singular=form == 0 and count > 1) for form in range(count)]
 
-    def needs_translation(self, old: XmlNode | None) -> bool:
-        """Whether a message lacks a translation or all are replaced; notes unfinished ones that are kept."""
-        kind, forms = ("", []) if old is None else (old.read("type"), read_qt_forms(old))
-        if kind in GONE:
-            return False
-        if self.source.config.retranslate or self.source.reads_back or not forms or not all(forms):
-            return True
-        self.notes += Counter({KEPT_DRAFTS: int(kind == "unfinished")})
-        return False
-
-
-def read_qt_text(node: XmlNode) -> str:
-    """Returns a text with its blanks and control characters."""
-    return "".join(
-        read_qt_element(child) if isinstance(child, XmlNode) else read_qt_data(child) for child in node.children
-    )
-
-
-def read_qt_data(token: MarkupToken) -> str:
-    return html.unescape(token.raw) if token.kind == "text" else get_cdata(token) if is_cdata(token) else ""
-
-
-def read_qt_element(node: XmlNode) -> str:
-    """Returns the control character of `<byte value="x1b"/>`, or the text of any other element."""
+def read_qt_text(node: XmlNode | MarkupToken) -> str:
+    """Returns a text with its blanks, and the control character of `<byte value="x1b"/>`."""
+    if isinstance(node, MarkupToken):
+        return html.unescape(node.raw) if node.kind == "text" else get_cdata(node) if is_cdata(node) else ""
     if node.name != "byte":
-        return read_qt_text(node)
+        return "".join(map(read_qt_text, node.children))
     value = node.read("value")
     digits, base = (value[1:], 16) if value[:1] in ("x", "X") else (value, 10)
     return (
@@ -215,7 +210,7 @@ def write_qt_message(node: XmlNode, forms: Sequence[str], *, is_doubtful: bool) 
 INDENTED_KEY = re.compile(r"\{\s*?\n([ \t]+)\"")
 
 
-class XcodeDocument(MessageDocument):
+class XcodeDocument(AppCatalogue):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, lambda _: None)
         yield make_verbatim_unit(decoded.mark)
@@ -264,8 +259,11 @@ class XcodeDocument(MessageDocument):
             return None
         tree, old = trees[source], trees.get(target) if target else None
         texts = [unit["value"] for _, unit in list_leaves(tree)]
-        held = [unit["value"] for _, unit in list_leaves(old)]
-        if not self.needs_translation(old) or not (self.source.reads_back or any(map(is_text, texts))):
+        units = [unit for _, unit in list_leaves(old)]
+        is_draft = any(unit.get("state") == "needs_review" for unit in units)
+        if not self.replaces([*map(is_filled, units)], is_draft=is_draft):
+            return None
+        if not (self.source.reads_back or any(map(is_text, texts))):
             return None
         categories = find_plural_categories(self.source.target_language)
         keeps = {} if self.source.config.retranslate else old
@@ -276,24 +274,13 @@ class XcodeDocument(MessageDocument):
 
         def write_entry(translations: Sequence[Translation]) -> str | bytes:
             by_source = fill_forms(distinct, translations)
-            is_doubtful = is_guess or bool(list_messages(translations)) or self.source.config.fuzzy
-            self.notes += Counter({NEEDS_PERSON: int(is_doubtful)})
-            state = "needs_review" if is_doubtful else FINISHED
+            state = "needs_review" if self.is_doubtful(translations, is_guess=is_guess) else FINISHED
             written = fill_tree(tree, keeps, categories, by_source.__getitem__, state)
             tag = target or find_language_tag(self.source.target_language) or self.source.target_language
             return decoded.encode(self.layout.write_tree(raw, tag, written))
 
-        content = Content(tuple(held if self.source.reads_back else sources))
+        content = Content(tuple([unit["value"] for unit in units] if self.source.reads_back else sources))
         return TranslationUnit(list_form_texts(distinct), write_entry, raw=decoded.encode(raw), content=content)
-
-    def needs_translation(self, old: Any) -> bool:
-        """Whether a string lacks a translation or all are replaced; notes those for review that are kept."""
-        units = [unit for _, unit in list_leaves(old)]
-        if self.source.config.retranslate or self.source.reads_back or not units or not all(map(is_filled, units)):
-            return True
-        is_draft = any(unit.get("state") == "needs_review" for unit in units)
-        self.notes += Counter({KEPT_DRAFTS: int(is_draft)})
-        return False
 
 
 def find_tree(trees: Mapping[str, Any], language: str) -> str:
