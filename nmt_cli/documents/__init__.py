@@ -10,7 +10,6 @@ import codecs
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource
@@ -18,9 +17,7 @@ from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats import BY_NAME, DOCUMENTS, FORMATS, TEXT, FileFormat, load_class, require_use, select_format
 from nmt_cli.formats.sniffing import check_encoding, recognise_format
 from nmt_cli.plugins import find_plugin, load_plugin
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import Translation
 
 TABLES = tuple(format.name for format in FORMATS if format.texts == "rows")
 SHEETS = tuple(format.name for format in FORMATS if format.texts == "cells")  # a column is translated, or all texts

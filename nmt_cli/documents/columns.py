@@ -8,17 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats.sniffing import find_column, is_name
 from nmt_cli.languages.codes import are_same_languages, find_languages_in_name
 from nmt_cli.text.wrapping import format_count, replace_surrogates
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
-
+from nmt_cli.translation.result import Translation
 
 # Shared by all tables: the column of the text, the name of the new column, and line ends.
 #

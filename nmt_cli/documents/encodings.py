@@ -5,15 +5,12 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError
 from nmt_cli.formats.sniffing import CHARSET, TEMPLATE, check_encoding
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
-
+from nmt_cli.translation.result import Translation
 
 ENCODING_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText
@@ -33,10 +33,7 @@ from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 from nmt_cli.text.characters import COLONS, END_MARKS
 from nmt_cli.text.words import has_word
 from nmt_cli.text.wrapping import shorten_text
-from nmt_cli.translation.result import drop_doubt_mark
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import Translation, drop_doubt_mark
 
 
 def fits_model(source: DocumentSource, languages: tuple[str, str]) -> bool:

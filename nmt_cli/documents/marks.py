@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, count, groupby, pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.carrying.spans import find_partners
@@ -19,10 +19,7 @@ from nmt_cli.text.aligned import AlignedText, Edit, MarkedText
 from nmt_cli.text.characters import STRAY_SIGNS
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.placement.marks import Mark, MarkForm
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
-
+from nmt_cli.translation.result import Translation
 
 # The items of a paragraph: text, opening and closing tags, points, code, and breaks between segments.
 #

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
 
 from nmt_cli.carrying.syntax import PROGRAM_PLACEHOLDERS, compile_placeholders
 from nmt_cli.documents.document import Content, TranslationUnit, make_verbatim_unit
@@ -28,10 +27,7 @@ from nmt_cli.text.characters import END_MARKS
 from nmt_cli.translation.placement.alignment import trace_translation
 from nmt_cli.translation.placement.marks import MarkNode, PlacedMark, place_marks
 from nmt_cli.translation.placement.traced_text import UNALIGNED, Position, TextRange, TracedText
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
-
+from nmt_cli.translation.result import Translation
 
 # Writes a paragraph with its translation and its marks, as placed by `translation.placement.marks`.
 #

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.syntax import ANY_PLACEHOLDER, CHOICE, has_same_placeholders, move_to_word
@@ -30,12 +29,8 @@ from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
 from nmt_cli.formats.po import ESCAPES, PoEntry, read_entries
 from nmt_cli.languages.codes import find_code, find_language_tag, is_same_language
 from nmt_cli.text.words import has_letters
-from nmt_cli.translation.result import drop_doubt_mark, name_sides
+from nmt_cli.translation.result import FailedCheck, Translation, drop_doubt_mark, name_sides
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, wants_blank
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import FailedCheck, Translation
-
 
 # Fills in the header of a catalogue that was made from a template, as gettext's `msginit` does.
 

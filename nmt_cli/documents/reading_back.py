@@ -18,16 +18,14 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nmt_cli.carrying.syntax import has_same_placeholders
 from nmt_cli.documents.document import Content, Document, Reopen, TornText, TranslationUnit
 from nmt_cli.errors import DataError
 from nmt_cli.text.wrapping import shorten_text
 from nmt_cli.translation.placement.traced_text import TextRange
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import Translation
 
 LONGEST_QUOTED_TEXT = 60  # characters of a text that is named
 UNREADABLE = "the translation could not be read back as one text"

@@ -16,7 +16,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nmt_cli.documents.columns import (
     AddedColumn,
@@ -45,10 +45,7 @@ from nmt_cli.formats.tables import (
     take_separator,
 )
 from nmt_cli.text.wrapping import replace_surrogates
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
-
+from nmt_cli.translation.result import Translation
 
 # CSV and TSV: the translation becomes the last field of each row, or fills an empty one; all else is kept as it is.
 #

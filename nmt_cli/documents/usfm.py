@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import Document, Location, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
@@ -18,9 +17,7 @@ from nmt_cli.documents.marks import InlineItem, TextSyntax, TranslatedPart, read
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.formats.usfm import OPTIONAL_BREAK, UsfmMark, read_marks
 from nmt_cli.text.wrapping import shorten_text
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import Translation
 
 # Marks whose line says what a file, a chapter or a table of contents is, references below headings, and remarks.
 KEPT_LINES = frozenset("id ide usfm sts rem c cp toc3 toca1 toca2 toca3 r sr mr".split())

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import sentencepiece
 
@@ -24,11 +24,8 @@ from nmt_cli.errors import DamagedError, DataError, OptionError
 from nmt_cli.text.normalise import count_words, normalise
 from nmt_cli.text.symbols import BLANK, CONTEXT_END, JOINER, PLACEHOLDERS, SPECIALS, TokenizerKind
 from nmt_cli.text.symbols import TokenizerSettings as TokenizerSettings
+from nmt_cli.text.tags import Tag
 from nmt_cli.text.words import choose_word_pattern
-
-if TYPE_CHECKING:
-    from nmt_cli.text.tags import Tag
-
 
 FEWEST_FOR_THREADS = 64  # sentences; with fewer, SentencePiece takes longer to start its threads than to work
 

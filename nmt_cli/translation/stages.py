@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nmt_cli.arrays.types import END
 from nmt_cli.errors import NmtError, convert_import_error, name_error
+from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
 from nmt_cli.text.normalise import count_words, normalise
 from nmt_cli.text.tags import LONGEST_CONTEXT, SentenceContext
@@ -28,10 +29,6 @@ from nmt_cli.translation.result import FailedCheck, Translation
 from nmt_cli.translation.search import CountReporter, report_from
 from nmt_cli.translation.segmentation.pieces import find_origin, make_frame_piece
 from nmt_cli.translation.segmentation.segments import Segment
-
-if TYPE_CHECKING:
-    from nmt_cli.search.config import SearchOptions
-
 
 # The order in which pieces are searched: in rounds, each piece after the one that is its context.
 #

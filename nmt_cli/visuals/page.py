@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nmt_cli.evaluation.analysis.profile import Profile, Section, Sentence
 from nmt_cli.evaluation.comparison import (
     ComparedSection,
     DisputedSentence,
@@ -18,17 +19,12 @@ from nmt_cli.evaluation.comparison import (
     list_disputed,
     merge_profiles,
 )
-from nmt_cli.evaluation.report import list_details
+from nmt_cli.evaluation.report import Report, TagScores, list_details
 from nmt_cli.files import write_text
 from nmt_cli.pages import read_asset, render_document
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.canvas import BLUE, FAINT, GRID, INK, ORANGE
 from nmt_cli.visuals.curves import Histories, read_history, render_curves_svg
-
-if TYPE_CHECKING:
-    from nmt_cli.evaluation.analysis.profile import Profile, Section, Sentence
-    from nmt_cli.evaluation.report import Report, TagScores
-
 
 # Renders the report of an evaluation as one HTML page that needs no network connection, or as Markdown.
 #

@@ -13,14 +13,12 @@ from heapq import heappop, heappush
 from html import escape
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nmt_cli.files import write_text
 from nmt_cli.pages import read_asset, render_document
 from nmt_cli.text.wrapping import format_count
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import CheckKind, FailedCheck, LeastSure, Translation
+from nmt_cli.translation.result import CheckKind, FailedCheck, LeastSure, Translation
 
 OF_CHANGED = "These failed no check, but the network did not read or write all of their words as they are."
 OF_UNSURE = "These failed no check, but are the least likely to be good."

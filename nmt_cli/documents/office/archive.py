@@ -15,7 +15,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 from zipfile import ZipFile, ZipInfo
 
 from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit, make_verbatim_unit
@@ -35,10 +34,7 @@ from nmt_cli.documents.xml import (
 from nmt_cli.formats.archives import DAMAGE, MAXIMUM_ARCHIVE, open_archive, read_entry, refuse_damaged
 from nmt_cli.formats.xml import MarkupToken, scan_xml
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
-
+from nmt_cli.translation.result import Translation
 
 SIGNED = "digital signatures that are no longer valid, because the text has changed"
 
@@ -161,7 +157,7 @@ class ArchiveDocument(Document):
         for info in self.archive.infolist():
             self.notes += Counter({SIGNED: int(info.filename.startswith("_xmlsignatures/sig"))})
             if self.has_text(info.filename):
-                yield TranslationUnit((), lambda _, info=info: output.start_part(info))
+                yield TranslationUnit((), partial(self.start_part, output, info))
                 chapter = self.name_chapter(info.filename)
                 yield from self.write_to(
                     output, self.read_part_checked(info.filename), Location(chapter) if chapter else None
@@ -182,6 +178,9 @@ class ArchiveDocument(Document):
                 return output.write(written if isinstance(written, bytes) else written.encode("utf-8"))
 
             yield unit._replace(write=write_unit, location=unit.location or location)
+
+    def start_part(self, output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Translation]) -> bytes:
+        return output.start_part(info)
 
     def copy_part(self, output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Translation]) -> bytes:
         try:

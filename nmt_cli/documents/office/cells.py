@@ -14,7 +14,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from nmt_cli.documents.columns import (
     AddedColumn,
@@ -45,10 +45,7 @@ from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.sheets import CELLS, CONTENT_PART, Book, CalcBook, SheetCell, read_number
 from nmt_cli.formats.xml import CutUnit, MarkupToken
 from nmt_cli.text.wrapping import replace_surrogates
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
-
+from nmt_cli.translation.result import Translation
 
 FILLING = AddedColumn("", lambda translation: translation.text)  # in an existing column
 SheetKey = TypeVar("SheetKey", str, int)

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Sequence
 from email.header import Header, decode_header, make_header
 from email.message import Message
 from email.parser import BytesHeaderParser
-from typing import TYPE_CHECKING
 
 from nmt_cli.documents.document import (
     Document,
@@ -34,9 +33,7 @@ from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
 from nmt_cli.documents.html import HtmlDocument
 from nmt_cli.documents.reading_back import watch_units
 from nmt_cli.text.words import has_letters
-
-if TYPE_CHECKING:
-    from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import Translation
 
 BEFORE_MESSAGE = re.compile(rb"^(?=From \S[^\r\n]*\d{4}\r?$)", re.MULTILINE)  # in a file of several messages
 HEADER_END = re.compile(rb"(?:\A|\n)\r?\n")

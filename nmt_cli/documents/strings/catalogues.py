@@ -18,9 +18,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nmt_cli.documents.document import Content, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Content, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.exchange import fits_model, refuse_languages
 from nmt_cli.documents.po import (
@@ -63,10 +63,7 @@ from nmt_cli.formats.po import (
 )
 from nmt_cli.formats.xml import MarkupToken, XmlUnit
 from nmt_cli.languages.codes import find_code, find_language_tag, has_same_primary_tag
-
-if TYPE_CHECKING:
-    from nmt_cli.documents.document import DocumentSource
-    from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import Translation
 
 KEPT_DRAFTS = "unfinished translations that were kept (--retranslate replaces them)"
 NEEDS_PERSON = "marked for review, because a check failed or plural forms are a guess"

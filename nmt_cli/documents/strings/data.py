@@ -15,20 +15,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
-from nmt_cli.documents.encodings import decode_document
+from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks import InlineItem, TextSyntax, make_text
 from nmt_cli.documents.paragraph import Paragraph, make_units
 from nmt_cli.documents.strings.syntax import ESCAPED_LETTERS, decode_backslash, is_text, read_plain_items, read_string
 from nmt_cli.formats.xml import MAXIMUM_DEPTH
 from nmt_cli.languages.codes import find_language_tag, is_same_language
 from nmt_cli.text.aligned import Edit
-
-if TYPE_CHECKING:
-    from nmt_cli.documents.encodings import DecodedText
-
 
 # JSON: string values are translated; keys, numbers, comments and layout are kept byte for byte.
 #

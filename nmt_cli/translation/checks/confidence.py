@@ -16,29 +16,33 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from nmt_cli.arrays.types import FloatArray
 from nmt_cli.errors import OptionError
+from nmt_cli.runtime.model_directory import ModelCard
+from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.symbols import BLANK
 from nmt_cli.text.words import has_letters
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.checks.table import check_translation
 from nmt_cli.translation.checks.words import CheckContext, describe_unseen, find_unseen_words
+from nmt_cli.translation.config import CheckOptions, LowConfidence
 from nmt_cli.translation.placement.alignment import group_by_blanks, spell_word
 from nmt_cli.translation.placement.joining import join_parts
-from nmt_cli.translation.result import DOUBT_MARK, FailedCheck, LeastSure, name_sides
-from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside
-
-if TYPE_CHECKING:
-    from nmt_cli.arrays.types import FloatArray
-    from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.text.profile import CorpusProfile, TextProfile
-    from nmt_cli.translation.config import CheckOptions, LowConfidence
-    from nmt_cli.translation.result import CheckKind, Hypothesis, Translation
-    from nmt_cli.translation.segmentation.pieces import Piece
-    from nmt_cli.translation.segmentation.segments import Segment
+from nmt_cli.translation.result import (
+    DOUBT_MARK,
+    CheckKind,
+    FailedCheck,
+    Hypothesis,
+    LeastSure,
+    Translation,
+    name_sides,
+)
+from nmt_cli.translation.segmentation.pieces import Piece
+from nmt_cli.translation.segmentation.segments import Segment, find_sentence_starts, has_mark_inside
 
 GOOD_CHRF = 50.0  # chrF2 of a good translation, 0-100
 RARE_WORD_COUNT = 5  # a word that occurs less often in training is rare

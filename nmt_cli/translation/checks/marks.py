@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.prose_marks import BRACKET_PAIRS, LOST_MARKS, SLASHES
@@ -16,16 +15,12 @@ from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.marks import MARK_KINDS, find_final_mark, find_mark_end, share_kind
 from nmt_cli.text.characters import COLONS, DOUBLE_QUOTES, ELLIPSES, QUOTES, SINGLE_QUOTES
 from nmt_cli.text.normalise import DROPPED
+from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import count_strings, has_word
 from nmt_cli.text.wrapping import format_count, join_first
 from nmt_cli.translation.checks.words import SIGN, CheckContext, drop_renamed
-from nmt_cli.translation.result import FailedCheck, Placed
+from nmt_cli.translation.result import CheckKind, FailedCheck, Placed
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside, is_abbreviation
-
-if TYPE_CHECKING:
-    from nmt_cli.text.profile import TextProfile
-    from nmt_cli.translation.result import CheckKind
-
 
 # Looks for the brackets, slashes, quotation marks, colons and final marks of a source. Knows only text.
 #

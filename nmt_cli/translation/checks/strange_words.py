@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from html import unescape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nmt_cli.carrying.kinds import find_spans
 from nmt_cli.carrying.names import make_forms
@@ -25,16 +25,12 @@ from nmt_cli.text.characters import (
     PAUSES,
 )
 from nmt_cli.text.normalise import find_unspaced
+from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.words import WORDS_REMEMBERED, choose_word_pattern, remember_by_word
 from nmt_cli.text.wrapping import join_first
 from nmt_cli.translation.checks.words import CheckContext
 from nmt_cli.translation.repair.faults import strip_words
-from nmt_cli.translation.result import FailedCheck
-
-if TYPE_CHECKING:
-    from nmt_cli.text.profile import CorpusProfile, TextProfile
-    from nmt_cli.translation.result import Hypothesis, Translation
-
+from nmt_cli.translation.result import FailedCheck, Hypothesis, Translation
 
 # Looks for words of a translation that the target language does not have: invented ones, and copied ones.
 #

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nmt_cli.carrying.kinds import IF_LOST
 from nmt_cli.carrying.people import COPIED_NAMES
+from nmt_cli.carrying.spans import LossWords
 from nmt_cli.carrying.syntax import CHOICE, INTERVALS, split_choice
 from nmt_cli.translation.checks.marks import (
     check_colons,
@@ -29,6 +30,8 @@ from nmt_cli.translation.checks.strange_words import (
 )
 from nmt_cli.translation.checks.words import (
     CheckContext,
+    Inspection,
+    TextComparison,
     check_copy,
     check_coverage,
     check_labels,
@@ -38,14 +41,8 @@ from nmt_cli.translation.checks.words import (
     check_words,
 )
 from nmt_cli.translation.repair.faults import WordFault, find_fault
-from nmt_cli.translation.result import FailedCheck, Translation
+from nmt_cli.translation.result import CheckKind, FailedCheck, Translation
 from nmt_cli.translation.segmentation.segments import has_mark_inside
-
-if TYPE_CHECKING:
-    from nmt_cli.carrying.spans import LossWords
-    from nmt_cli.translation.checks.words import Inspection, TextComparison
-    from nmt_cli.translation.result import CheckKind
-
 
 # The table of checks: what is compared in every translation, and the messages about it. Knows no network.
 #

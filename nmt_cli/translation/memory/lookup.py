@@ -12,24 +12,20 @@ from heapq import nlargest
 from html import unescape
 from itertools import islice
 from math import log
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from nmt_cli.carrying.numbers import NUMBER, make_number_key
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.carrying.syntax import IN_WORD, TAGS, move_to_word, parts_words
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.runtime.onnx_engine import open_vector_engine
+from nmt_cli.runtime.onnx_engine import OnnxEngine, open_vector_engine
 from nmt_cli.search.mixing import StoredTokens
 from nmt_cli.text.characters import DIRECTION_MARKS
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.words import has_letters, split_words
-
-if TYPE_CHECKING:
-    from nmt_cli.runtime.onnx_engine import OnnxEngine
-    from nmt_cli.text.profile import TextProfile
-    from nmt_cli.translation.result import Origin
-
+from nmt_cli.translation.result import Origin
 
 # Finds the texts of a translation memory that are nearly the same: that share at least 80 % of their words, in order.
 #

@@ -5,29 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from unicodedata import category
 
+from nmt_cli.arrays.types import SourceArray
 from nmt_cli.carrying.masking import mask
+from nmt_cli.search.constraints import TextId
 from nmt_cli.search.mixing import GuidedModel, StoredTokens, store_targets
+from nmt_cli.search.step_model import StepModel
 from nmt_cli.text.aligned import MarkedText
+from nmt_cli.text.tags import TagSet
 from nmt_cli.translation.batch import Tools
 from nmt_cli.translation.forced import encode_pairs, match_line, match_whole
+from nmt_cli.translation.memory.lookup import MemoryEntry, RecalledTranslation, StoredEntries, TranslationMemory
+from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.search import ModelChoice, Network
+from nmt_cli.translation.segmentation.line_reader import LineReader, MatchedPiece
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from nmt_cli.arrays.types import SourceArray
-    from nmt_cli.search.constraints import TextId
-    from nmt_cli.search.step_model import StepModel
-    from nmt_cli.text.tags import TagSet
-    from nmt_cli.translation.memory.lookup import MemoryEntry, RecalledTranslation, StoredEntries, TranslationMemory
-    from nmt_cli.translation.result import Hypothesis, Translation
-    from nmt_cli.translation.search import ModelChoice, Network
-    from nmt_cli.translation.segmentation.line_reader import LineReader, MatchedPiece
-
 
 # Recalls the pieces of a line from a translation memory: the line as a whole, or its sentences.
 #

@@ -13,13 +13,14 @@ A new reason to ask again is a row. Models of the other direction rank hypothese
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -31,7 +32,10 @@ from nmt_cli.search.constraints import TextId
 from nmt_cli.sources.source import Source
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.normalise import normalise
+from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.tokenizer import Tokenizer
+from nmt_cli.translation.batch import Tools, TranslationBatch
+from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.repair.evidence import (
     DoubtfulPair,
     ErasedWord,
@@ -57,16 +61,8 @@ from nmt_cli.translation.repair.faults import (
     keeps_words,
 )
 from nmt_cli.translation.result import Fault, Hypothesis, Repair, Translation
-from nmt_cli.translation.search import group_by_prefix
-
-if TYPE_CHECKING:
-    import re
-
-    from nmt_cli.text.profile import TextProfile
-    from nmt_cli.translation.batch import Tools, TranslationBatch
-    from nmt_cli.translation.placement.traced_text import TextRange
-    from nmt_cli.translation.search import PieceTranslations
-    from nmt_cli.translation.segmentation.pieces import Piece
+from nmt_cli.translation.search import PieceTranslations, group_by_prefix
+from nmt_cli.translation.segmentation.pieces import Piece
 
 MOST_ASKED = 32  # sentences of a line for which a row searches: a line of faulty ones would take seven searches else
 AT_ONCE = 64  # translations searched together: all hypotheses of each, with their attention, are in memory

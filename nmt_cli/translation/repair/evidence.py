@@ -12,10 +12,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from nmt_cli.arrays.types import FloatArray
 from nmt_cli.carrying.names import make_forms
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Attempt, Context, LostKind, Span, find_partners
 from nmt_cli.languages.rules import find_rules
@@ -23,6 +24,7 @@ from nmt_cli.rewriting.slips import Slips
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.characters import DOUBLE_QUOTES
 from nmt_cli.text.normalise import find_unspaced, normalise
+from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.symbols import BLANK, PLACEHOLDERS
 from nmt_cli.text.words import choose_word_pattern, has_letters, has_word
 from nmt_cli.translation.checks.marks import DOUBLE_QUOTE_SET
@@ -33,11 +35,6 @@ from nmt_cli.translation.repair.faults import PUNCTUATION
 from nmt_cli.translation.result import Hypothesis, Translation
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.pieces import Piece
-
-if TYPE_CHECKING:
-    from nmt_cli.arrays.types import FloatArray
-    from nmt_cli.text.profile import CorpusProfile, TextProfile
-
 
 Loss = Mapping[LostKind, Sequence[Span]]  # what a translation lost of each kind
 
