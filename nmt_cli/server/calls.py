@@ -11,8 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, dataclass_transform
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -92,55 +91,47 @@ class Call:
 
 
 Handler = Callable[[Call], Awaitable[Any]]
-ErrorWriter = Callable[[RequestError], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass_transform()
+class Reply:
+    """An answer, or a part of one, whose fields are the keys of its JSON; those that are None are left out."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(cls)
+
+    def list_values(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 class Answer(JSONResponse):
     """JSON in UTF-8. Escapes unpaired surrogates, which some clients send and UTF-8 cannot encode."""
 
     def render(self, content: Any) -> bytes:
-        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(
+            content, default=Reply.list_values, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        )
         return text.encode("utf-8", "backslashreplace")
 
 
-def make_answer(result: Any) -> Response:
-    """Returns the answer of a handler's result: a response as it is, a value, or a value and a status."""
-    if isinstance(result, Response):
-        return result
-    return Answer(*result) if isinstance(result, tuple) else Answer(result)
-
-
-def write_error(error: RequestError, key: str = "error") -> Response:
-    """Returns the answer to a refused request, in LibreTranslate's shape."""
-    headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
-    return Answer({key: error.message}, error.status, headers)
-
-
-def make_endpoint(
-    service: Service,
-    handler: Handler,
-    path: str,
-    *,
-    needs_key: bool = True,
-    takes_files: bool = False,
-    error_writer: ErrorWriter = write_error,
-) -> Endpoint:
-    """Returns the endpoint of a handler: it checks the key, reads the request, bounds its time, and counts it."""
-    seconds = service.limits.file_seconds if takes_files else service.limits.seconds
+def make_endpoint(service: Service, path: ServedPath) -> Endpoint:
+    """Returns the endpoint of a path: it checks the key, reads the request, bounds its time, and counts it."""
+    seconds = service.limits.file_seconds if path.takes_files else service.limits.seconds
 
     async def answer_request(request: Request) -> Response:
         begun = time.monotonic()
-        size, caller, warning = 0, None if needs_key else "", ""
+        size, caller, warning = 0, None if path.needs_key else "", ""
         try:
-            if needs_key:
-                caller = admit_by_head(request, service, takes_files=takes_files)
+            if path.needs_key:
+                caller = admit_by_head(request, service, takes_files=path.takes_files)
             values = await read_values(request, service.limits.body)
             size = sum(len(str(value)) for value in values.values.values())
             if caller is None:
                 caller = service.admission.admit_caller(find_key(values), find_address(request))
             call = Call(request, values, service)
-            response = make_answer(await run_while_connected(request, handler(call), seconds))
+            result = await run_while_connected(request, path.handler(call), seconds)
+            response = result if isinstance(result, Response) else Answer(result, path.status)
             if warning := call.warning:
                 response.headers["Warning"] = f'199 nmt "{warning}"'.encode("latin-1", "replace").decode("latin-1")
         except ClientDisconnect:
@@ -149,11 +140,12 @@ def make_endpoint(
             refusal = explain_failure(error)
             if refusal.status == 500 or isinstance(error, OSError):
                 service.report(f"{request.method} {name_path(request)}: {refusal.detail}")
-            response = error_writer(refusal)
+            wait = {} if refusal.retry_after is None else {"Retry-After": str(refusal.retry_after)}
+            response = Answer({path.error_key: refusal.message}, refusal.status, wait)
         finally:
             await request.close()  # the files of a form
         duration, status = time.monotonic() - begun, response.status_code
-        service.counts.add(path, status, duration)
+        service.counts.add(path.name_shown, status, duration)
         facts = (status, format_count(size, "character"), f"{duration:.3f} s", caller, warning)
         answer = "  ".join(str(fact) for fact in facts if fact)
         service.log(f"{request.method} {name_path(request)} {answer}")
@@ -317,7 +309,10 @@ GET, POST, BOTH = ("GET",), ("POST",), ("GET", "POST")
 
 
 class ServedPath(NamedTuple):
-    """A path with its handler, and what `/docs` and `/spec` say of it; without a summary, nothing."""
+    """A path with its handler, and what `/docs` and `/spec` say of it; without a summary, nothing.
+
+    The type that the handler returns is the schema of its answer.
+    """
 
     path: str
     handler: Handler
@@ -329,18 +324,15 @@ class ServedPath(NamedTuple):
     takes_files: bool = False
     error_key: str = "error"  # under which its clients look for a message
     name: str | None = None  # for links to it
+    status: int = 200  # of an answer
     shown: str = ""  # the path as it is described, if clients write it in several ways
 
+    @property
+    def name_shown(self) -> str:
+        return self.shown or self.path
+
     def make_route(self, service: Service) -> Route:
-        endpoint = make_endpoint(
-            service,
-            self.handler,
-            self.shown or self.path,
-            needs_key=self.needs_key,
-            takes_files=self.takes_files,
-            error_writer=partial(write_error, key=self.error_key),
-        )
-        return Route(self.path, endpoint, methods=list(self.methods), name=self.name)
+        return Route(self.path, make_endpoint(service, self), methods=list(self.methods), name=self.name)
 
 
 def load_added_paths(report: Callable[[str], None]) -> Iterator[ServedPath]:

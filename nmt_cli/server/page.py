@@ -11,9 +11,10 @@ from functools import partial
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from nmt_cli import __version__
 from nmt_cli.api.model_info import collect_scores, read_package
@@ -22,7 +23,7 @@ from nmt_cli.pages import render_document
 from nmt_cli.runtime.installed_models import name_model
 from nmt_cli.server.admission import INTERNAL_ERROR, RequestError
 from nmt_cli.server.batching import RequestOptions
-from nmt_cli.server.calls import GET, Call, ServedPath
+from nmt_cli.server.calls import GET, Call, Reply, ServedPath
 from nmt_cli.server.models import ServedModel
 from nmt_cli.server.service import DEFAULT as USUAL_FORMALITY
 from nmt_cli.server.service import Service, TextLine, choose_domain, choose_register
@@ -284,63 +285,114 @@ def list_description_paths(paths: Sequence[ServedPath]) -> tuple[ServedPath, ...
     )
 
 
-async def show_metrics(call: Call) -> Response:
-    return Response(write_metrics(call.service), media_type=CONTENT_TYPE)
+async def show_metrics(call: Call) -> PlainTextResponse:
+    return PlainTextResponse(write_metrics(call.service), media_type=CONTENT_TYPE)
 
 
 async def describe_interface(paths: Sequence[ServedPath], call: Call) -> Any:
     operations: dict[str, dict[str, Any]] = {}
     for path in paths:
         described = {method.lower(): describe_operation(path, method) for method in path.methods}
-        operations.setdefault(path.shown or path.path, {}).update(described)
-    return {"openapi": "3.0.3", "info": {"title": TITLE, "version": __version__}, "paths": operations}
+        operations.setdefault(path.name_shown, {}).update(described)
+    replies = {reply.__name__: describe_reply(reply) for reply in Reply.__subclasses__()}
+    info = {"title": TITLE, "version": __version__}
+    return {"openapi": "3.0.3", "info": info, "paths": operations, "components": {"schemas": replies}}
 
 
-STRING = {"type": "string"}
-STRINGS = {"oneOf": [STRING, {"type": "array", "items": STRING}]}
-TERMS = {"oneOf": [STRING, {"type": "object", "additionalProperties": STRING}]}
-SCHEMAS = {  # of values that are not just a string
-    **dict.fromkeys(("q", "text", "ignore_tags"), STRINGS),
-    "alternatives": {"type": "integer"},
-    "glossary": TERMS,
-    "file": {**STRING, "format": "binary"},
+VALUES: dict[str, Any] = {  # types of the values of requests that are not just a string
+    **dict.fromkeys(("q", "text", "ignore_tags", "content"), str | list[str]),
+    "text_list": list[str],
+    "alternatives": int,
+    "glossary": str | dict[str, str],
+    "file": bytes,
 }
+NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 FORM = "multipart/form-data"
 BODIES = ("application/json", "application/x-www-form-urlencoded", FORM)  # a file needs the last
-ANSWERS = {
-    "200": "the answer",
-    "400": "the request is not understood",
-    "403": "the key is missing or wrong",
-    "413": "the request is too large",
-    "429": "too many requests: wait as Retry-After says",
+ERRORS = {
+    400: "the request is not understood",
+    403: "the key is missing or wrong",
+    404: "there is nothing of this name",
+    408: "the request came too slowly",
+    413: "the request is too large",
+    429: "too many requests: wait as Retry-After says",
+    500: "the server has failed",
+    503: "the server is busy: wait as Retry-After says",
 }
+
+
+def describe_type(kind: Any) -> dict[str, Any]:
+    """Returns a type in OpenAPI's form; empty for any other than those of replies."""
+    origin, parts = get_origin(kind), [part for part in get_args(kind) if part is not NoneType]
+    if origin is Literal:
+        return {"type": "string", "enum": parts}
+    if origin in (Union, UnionType):
+        kinds = [describe_type(part) for part in parts]
+        return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    if origin is list:
+        return {"type": "array", "items": describe_type(parts[0])}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": describe_type(parts[1])}
+    if isinstance(kind, type) and issubclass(kind, Reply):
+        return {"$ref": f"#/components/schemas/{kind.__name__}"}
+    return {"type": "string", "format": "binary"} if kind is bytes else {"type": NAMES[kind]} if kind in NAMES else {}
+
+
+def describe_reply(reply: type[Reply]) -> dict[str, Any]:
+    """Returns the schema of a reply: its fields without a default are required."""
+    values = {name: describe_type(kind) for name, kind in get_type_hints(reply).items()}
+    return describe_object(values, [name for name in values if not hasattr(reply, name)])
+
+
+def describe_object(values: Mapping[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": values} | ({"required": [*required]} if required else {})
+
+
+def describe_answer(path: ServedPath) -> dict[str, Any]:
+    """Returns the content of a path's answer, as the type that its handler returns has it; responses are no JSON."""
+    kind: Any = Any
+    with suppress(NameError, TypeError):  # of a handler of another package, which may be any object
+        kind = get_type_hints(path.handler).get("return", Any)
+    kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    values = [part for part in kinds if not (isinstance(part, type) and issubclass(part, Response))]
+    content = {"application/json": {"schema": describe_type(Union[*values])}} if values else {}
+    for part in kinds:
+        if part not in (*values, Response):  # a text, or a file of any kind
+            of, media = (str, part.media_type) if part.media_type else (bytes, "application/octet-stream")
+            content[media] = {"schema": describe_type(of)}
+    return content
 
 
 def describe_operation(path: ServedPath, method: str) -> dict[str, Any]:
     """Returns a path in OpenAPI's form: GET has its values in the query, other methods in the body."""
-    in_path = re.findall(r"{(\w+)", path.shown or path.path)
-    values = {name: SCHEMAS.get(name, STRING) for name in (*path.required, *path.optional)}
+    in_path = re.findall(r"{(\w+)", path.name_shown)
+    values = {name: describe_type(VALUES.get(name, str)) for name in (*path.required, *path.optional)}
     positions = dict.fromkeys(values if method == "GET" else (), "query") | dict.fromkeys(in_path, "path")
+    error = {"application/json": {"schema": describe_object({path.error_key: describe_type(str)}, [path.error_key])}}
+    errors = {str(status): {"description": text, "content": error} for status, text in ERRORS.items()}
     operation: dict[str, Any] = {
         "summary": path.summary,
         "parameters": [
-            {"name": name, "in": position, "required": position == "path" or name in path.required, "schema": STRING}
+            {
+                "name": name,
+                "in": position,
+                "required": position == "path" or name in path.required,
+                "schema": describe_type(str),
+            }
             for name, position in positions.items()
         ],
-        "responses": {status: {"description": text} for status, text in ANSWERS.items()},
+        "responses": {str(path.status): {"description": "the answer", "content": describe_answer(path)}, **errors},
     }
     if values and method != "GET":
-        schema: dict[str, Any] = {"type": "object", "properties": values}
-        schema |= {"required": list(path.required)} if path.required else {}  # which may not be empty
-        bodies = (FORM,) if path.takes_files else BODIES
-        operation["requestBody"] = {"content": {body: {"schema": schema} for body in bodies}}
+        body = {"schema": describe_object(values, path.required)}
+        operation["requestBody"] = {"content": dict.fromkeys((FORM,) if path.takes_files else BODIES, body)}
     return operation
 
 
 async def show_interface(paths: Sequence[ServedPath], call: Call) -> Response:
     """Answers with a page that lists the paths."""
     rows = [
-        f"<tr><td>{' '.join(path.methods)}</td><td><code>{escape(path.shown or path.path)}</code></td>"
+        f"<tr><td>{' '.join(path.methods)}</td><td><code>{escape(path.name_shown)}</code></td>"
         f"<td>{escape(path.summary)}</td><td>{escape(write_values(path))}</td></tr>"
         for path in paths
     ]

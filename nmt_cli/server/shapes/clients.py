@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from starlette.convertors import StringConvertor
 from starlette.responses import PlainTextResponse, Response
 
 from nmt_cli.server.admission import RequestError
-from nmt_cli.server.calls import BOTH, Call, ServedPath
+from nmt_cli.server.calls import BOTH, Call, Reply, ServedPath
 
 # Two shapes of translators of games and visual novels: XUnity.AutoTranslator's, and Sugoi's.
 #
@@ -20,7 +20,7 @@ TRANSLATE = "translate sentences"
 CHECK = "check if server is ready"
 
 
-async def translate_for_unity(call: Call) -> Response:
+async def translate_for_unity(call: Call) -> PlainTextResponse:
     """Answers XUnity.AutoTranslator with the translation and nothing else."""
     values = call.values
     text, source = values.read_text("text"), values.read_text("from", default="auto")
@@ -28,7 +28,7 @@ async def translate_for_unity(call: Call) -> Response:
     return PlainTextResponse(translated.texts[0].encode("utf-8", "replace"))
 
 
-async def answer_sugoi(call: Call) -> Any:
+async def answer_sugoi(call: Call) -> str | list[str] | bool:
     """Answers a message of Sugoi's clients: a text with a text, a list with a list; others are accepted."""
     message = call.values.read_text("message")
     if message == CHECK:
@@ -61,9 +61,16 @@ class PathName(StringConvertor):
     regex = "(?i:MTRestService)"
 
 
-async def serve_method(call: Call) -> Any:
+class OpusCatTranslation(Reply):
+    translation: str
+
+
+OpusCatAnswer = OpusCatTranslation | str | list[str] | Response
+
+
+async def serve_method(call: Call) -> OpusCatAnswer:
     """Answers the method named by the path."""
-    method = METHODS.get(str(call.request.path_params["method"]).lower())
+    method = METHODS.get(call.request.path_params["method"].lower())
     if method is None:
         raise RequestError(404, "OPUS-CAT's interface has no such method here")
     return await method(call)
@@ -79,38 +86,38 @@ async def translate_text(call: Call) -> str:
     return translated.texts[0]
 
 
-async def translate_json(call: Call) -> Any:
-    return {"translation": await translate_text(call)}
+async def translate_json(call: Call) -> OpusCatTranslation:
+    return OpusCatTranslation(await translate_text(call))
 
 
 async def translate_stream(call: Call) -> Response:
     return PlainTextResponse((await translate_text(call)).encode("utf-8", "replace"))
 
 
-async def check_model_status(call: Call) -> Any:
+async def check_model_status(call: Call) -> str:
     model = call.service.pool.find(call.values.find("srcLangCode"), call.values.find("trgLangCode"))
     return f"model loaded and ready to translate ({model.source.code}-{model.target.code})"
 
 
-async def list_pairs(call: Call) -> Any:
+async def list_pairs(call: Call) -> list[str]:
     return [f"{model.source.code}-{model.target.code}" for model in call.service.pool.models]
 
 
-async def list_model_tags(call: Call) -> Any:
+async def list_model_tags(call: Call) -> list[str]:
     return []
 
 
-async def log_in(call: Call) -> Any:
+async def log_in(call: Call) -> str:
     """Answers with a token that is ignored: an API key keeps others out."""
     return call.values.read_text("tokenCode", default="0")
 
 
-async def accept_order(call: Call) -> Any:
+async def accept_order(call: Call) -> Response:
     """Accepts an announcement of texts to come, which needs no preparation here."""
     return Response(status_code=200)
 
 
-METHODS = {
+METHODS: dict[str, Callable[[Call], Awaitable[OpusCatAnswer]]] = {
     "translate": translate_text,
     "translatepost": translate_json,
     "translatejson": translate_json,

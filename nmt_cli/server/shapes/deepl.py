@@ -6,12 +6,12 @@ import asyncio
 import tempfile
 from collections.abc import Awaitable
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from nmt_cli.server.admission import RequestError
-from nmt_cli.server.calls import BOTH, GET, Call, ServedPath, explain_failure, find_owner
+from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, explain_failure, find_owner
 from nmt_cli.server.service import TranslatedDocument
 from nmt_cli.server.shapes.libretranslate import send_result, store_upload
 from nmt_cli.server.stores import LONGEST_NAME, ClientDocument, ClientGlossary, read_terms
@@ -20,17 +20,38 @@ from nmt_cli.text.tags import FORMAL, INFORMAL
 # DeepL's glossaries, of version 2: created, listed, read and deleted; `/v2/translate` names one by its id.
 
 
-CREATED = 201
-DELETED = 204
 GLOSSARY = "/v2/glossaries/{identifier}"
 
 
-async def list_pairs(call: Call) -> Any:
+class GlossaryPair(Reply):
+    source_lang: str
+    target_lang: str
+
+
+class GlossaryPairs(Reply):
+    supported_languages: list[GlossaryPair]
+
+
+class GlossaryDescription(Reply):
+    glossary_id: str
+    name: str
+    ready: bool
+    source_lang: str
+    target_lang: str
+    creation_time: str
+    entry_count: int
+
+
+class GlossaryList(Reply):
+    glossaries: list[GlossaryDescription]
+
+
+async def list_pairs(call: Call) -> GlossaryPairs:
     pairs = dict.fromkeys((model.source.code, model.target.code) for model in call.service.pool.models)
-    return {"supported_languages": [{"source_lang": source, "target_lang": target} for source, target in pairs]}
+    return GlossaryPairs([GlossaryPair(*pair) for pair in pairs])
 
 
-async def create_glossary(call: Call) -> Any:
+async def create_glossary(call: Call) -> GlossaryDescription:
     values = call.values
     name = values.read_text("name")
     if not 0 < len(name) <= LONGEST_NAME:
@@ -39,25 +60,29 @@ async def create_glossary(call: Call) -> Any:
     terms = read_terms(values.read_text("entries"), values.read_text("entries_format", default="tsv"))
     glossary = ClientGlossary(name, model.source, model.target, terms, find_owner(call))
     call.service.glossaries.add(glossary)
-    return describe_glossary(glossary), CREATED
+    return describe_glossary(glossary)
 
 
-async def list_glossaries(call: Call) -> Any:
-    return {"glossaries": list(map(describe_glossary, call.service.glossaries.list_of(find_owner(call))))}
+async def list_glossaries(call: Call) -> GlossaryList:
+    return GlossaryList(list(map(describe_glossary, call.service.glossaries.list_of(find_owner(call)))))
 
 
-async def show_glossary(call: Call) -> Any:
+async def show_glossary(call: Call) -> GlossaryDescription:
     return describe_glossary(find_glossary(call))
 
 
-async def list_entries(call: Call) -> Response:
+class TableResponse(PlainTextResponse):
+    media_type = "text/tab-separated-values"
+
+
+async def list_entries(call: Call) -> TableResponse:
     lines = [f"{source}\t{target}\n" for source, target in find_glossary(call).glossary.terms.items()]
-    return PlainTextResponse("".join(lines).encode("utf-8", "replace"), media_type="text/tab-separated-values")
+    return TableResponse("".join(lines).encode("utf-8", "replace"))
 
 
 async def delete_glossary(call: Call) -> Response:
     call.service.glossaries.remove(str(call.request.path_params["identifier"]), find_owner(call))
-    return Response(status_code=DELETED)
+    return Response(status_code=204)
 
 
 def find_glossary(call: Call) -> ClientGlossary:
@@ -76,16 +101,10 @@ def find_named_glossary(call: Call, source: str, target: str) -> ClientGlossary 
     return glossary
 
 
-def describe_glossary(glossary: ClientGlossary) -> dict[str, Any]:
-    return {
-        "glossary_id": glossary.identifier,
-        "name": glossary.name,
-        "ready": True,
-        "source_lang": glossary.source.code,
-        "target_lang": glossary.target.code,
-        "creation_time": glossary.created.isoformat(timespec="microseconds"),
-        "entry_count": len(glossary.glossary.terms),
-    }
+def describe_glossary(glossary: ClientGlossary) -> GlossaryDescription:
+    created = glossary.created.isoformat(timespec="microseconds")
+    languages, number = (glossary.source.code, glossary.target.code), len(glossary.glossary.terms)
+    return GlossaryDescription(glossary.identifier, glossary.name, True, *languages, created, number)
 
 
 GLOSSARY_PATHS = (
@@ -93,10 +112,11 @@ GLOSSARY_PATHS = (
     ServedPath(
         *("/v2/glossaries", create_glossary, "Create a glossary, as DeepL does."),
         *(("name", "source_lang", "target_lang", "entries"), ("entries_format",)),
+        status=201,
     ),
     ServedPath("/v2/glossaries", list_glossaries, "List the glossaries of the key.", methods=GET),
     ServedPath(GLOSSARY, show_glossary, "Describe a glossary.", methods=GET),
-    ServedPath(GLOSSARY, delete_glossary, "Delete a glossary.", methods=("DELETE",)),
+    ServedPath(GLOSSARY, delete_glossary, "Delete a glossary.", methods=("DELETE",), status=204),
     ServedPath(f"{GLOSSARY}/entries", list_entries, "List the terms of a glossary.", methods=GET),
 )
 
@@ -108,7 +128,20 @@ DOCUMENT = "/v2/document/{identifier}"
 WAIT_SECONDS = 1  # until a client should ask again
 
 
-async def send_document(call: Call) -> Any:
+class SentDocument(Reply):
+    document_id: str
+    document_key: str
+
+
+class DocumentStatus(Reply):
+    document_id: str
+    status: Literal["translating", "error", "done"]
+    seconds_remaining: int | None = None
+    error_message: str | None = None
+    billed_characters: int | None = None
+
+
+async def send_document(call: Call) -> SentDocument:
     """Starts the translation of a document; answers with its id and its key."""
     values, service = call.values, call.service
     source, target = values.read_text("source_lang", default="auto"), values.read_text("target_lang")
@@ -139,7 +172,7 @@ async def send_document(call: Call) -> Any:
             task.exception()  # which asyncio reports if nobody asks
 
     document.task.add_done_callback(clean_up)
-    return {"document_id": document.identifier, "document_key": document.key}
+    return SentDocument(document.identifier, document.key)
 
 
 async def bound_time(work: Awaitable[TranslatedDocument], seconds: float) -> TranslatedDocument:
@@ -156,17 +189,16 @@ def refuse_other_format(path: Path, requested: str) -> None:
         raise RequestError(400, f"Value for 'output_format' not supported: {requested}; documents keep their format")
 
 
-async def show_status(call: Call) -> Any:
+async def show_status(call: Call) -> DocumentStatus:
     document = find_document(call)
-    answer = {"document_id": document.identifier}
     if not document.task.done():
-        return {**answer, "status": "translating", "seconds_remaining": WAIT_SECONDS}
+        return DocumentStatus(document.identifier, "translating", seconds_remaining=WAIT_SECONDS)
     if document.error is not None:
-        return {**answer, "status": "error", "error_message": explain_failure(document.error).message}
-    return {**answer, "status": "done", "billed_characters": 0}
+        return DocumentStatus(document.identifier, "error", error_message=explain_failure(document.error).message)
+    return DocumentStatus(document.identifier, "done", billed_characters=0)
 
 
-async def fetch_result(call: Call) -> Response:
+async def fetch_result(call: Call) -> FileResponse:
     document = find_document(call)
     if not document.task.done():
         raise RequestError(503, "Document not ready", retry_after=WAIT_SECONDS)
@@ -198,7 +230,28 @@ DOCUMENT_PATHS = (
 NO_LIMIT = 1_000_000_000_000
 
 
-async def translate(call: Call) -> Any:
+class DeepLTranslation(Reply):
+    detected_source_language: str
+    text: str
+    billed_characters: int
+
+
+class DeepLTranslations(Reply):
+    translations: list[DeepLTranslation]
+
+
+class DeepLLanguage(Reply):
+    language: str
+    name: str
+    supports_formality: bool | None = None
+
+
+class DeepLUsage(Reply):
+    character_count: int = 0
+    character_limit: int = NO_LIMIT
+
+
+async def translate(call: Call) -> DeepLTranslations:
     values = call.values
     texts = values.read_texts("text")
     target = values.read_text("target_lang")
@@ -217,36 +270,26 @@ async def translate(call: Call) -> Any:
         formality=formality,
         glossary=None if glossary is None else glossary.glossary,
     )
-    return {
-        "translations": [
-            {
-                "detected_source_language": translated.name_source(index).upper(),
-                "text": text,
-                "billed_characters": len(texts[index]),
-            }
+    return DeepLTranslations(
+        [
+            DeepLTranslation(translated.name_source(index).upper(), text, len(texts[index]))
             for index, text in enumerate(translated.texts)
         ]
-    }
+    )
 
 
-async def list_languages(call: Call) -> Any:
+async def list_languages(call: Call) -> list[DeepLLanguage]:
     """Lists the source languages or, with `type=target`, the target languages."""
     pool = call.service.pool
-    are_targets = call.values.find("type") == "target"
-    languages = dict.fromkeys(model.target for model in pool.models) if are_targets else pool.list_sources()
+    if call.values.find("type") != "target":
+        return [DeepLLanguage(language.code.upper(), language.name) for language in pool.list_sources()]
+    targets = dict.fromkeys(model.target for model in pool.models)
     formal = {model.target for model in pool.models if {FORMAL, INFORMAL} <= model.card.tags.keys()}
-    return [
-        {
-            "language": language.code.upper(),
-            "name": language.name,
-            **({"supports_formality": language in formal} if are_targets else {}),
-        }
-        for language in languages
-    ]
+    return [DeepLLanguage(language.code.upper(), language.name, language in formal) for language in targets]
 
 
-async def report_usage(call: Call) -> Any:
-    return {"character_count": 0, "character_limit": NO_LIMIT}
+async def report_usage(call: Call) -> DeepLUsage:
+    return DeepLUsage()
 
 
 PATHS = tuple(

@@ -7,17 +7,17 @@ import secrets
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from starlette.datastructures import UploadFile
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.formats import DOCUMENTS, FORMATS
 from nmt_cli.plugins import list_plugins
 from nmt_cli.server.admission import RequestError, explain_missing
-from nmt_cli.server.calls import BOTH, GET, Call, ServedPath, Values, find_address, find_secret
+from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, Values, find_address, find_secret
 from nmt_cli.server.service import Detected, TranslatedDocument, choose_register
 from nmt_cli.server.stores import read_terms
 from nmt_cli.text.tags import parse_tag_name
@@ -25,35 +25,46 @@ from nmt_cli.text.tags import parse_tag_name
 # Two small shapes: `text_list` of Immersive Translate and kiss-translator, and DeepLX's single text.
 
 
-async def translate_list(call: Call) -> Any:
+class ListedTranslation(Reply):
+    detected_source_lang: str
+    text: str
+
+
+class ListedTranslations(Reply):
+    translations: list[ListedTranslation]
+
+
+class DeepLXTranslation(Reply):
+    alternatives: list[str]
+    code: int
+    data: str
+    id: int
+    method: str
+    source_lang: str
+    target_lang: str
+
+
+async def translate_list(call: Call) -> ListedTranslations:
     """Answers the custom interface of Immersive Translate and kiss-translator."""
     texts = call.values.read_texts("text_list")
     source = call.values.read_text("source_lang", "source", default="auto")
     translated = await call.translate(texts, source, call.values.read_text("target_lang", "target"))
-    return {
-        "translations": [
-            {"detected_source_lang": translated.name_source(index) if source == "auto" else source, "text": text}
-            for index, text in enumerate(translated.texts)
-        ]
-    }
+    sources = [translated.name_source(index) if source == "auto" else source for index in range(len(texts))]
+    return ListedTranslations(list(map(ListedTranslation, sources, translated.texts)))
 
 
-async def translate_deeplx(call: Call) -> Any:
+async def translate_deeplx(call: Call) -> DeepLXTranslation:
     """Answers like DeepLX, a protocol spoken by many desktop programs."""
     text = call.values.read_text("text")
     source = call.values.read_text("source_lang", default="auto")
     target = call.values.read_text("target_lang")
     are_markup = call.values.find("tag_handling") in ("xml", "html")
     translated = await call.translate([text], source.lower(), target, 3, are_markup=are_markup)
-    return {
-        "alternatives": translated.alternatives[0] if translated.alternatives else [],
-        "code": 200,
-        "data": translated.texts[0],
-        "id": secrets.randbelow(10**10),
-        "method": "Free",
-        "source_lang": translated.name_source(0).upper(),
-        "target_lang": translated.model.target.code.upper(),
-    }
+    return DeepLXTranslation(
+        *(translated.alternatives[0] if translated.alternatives else [], 200, translated.texts[0]),
+        *(secrets.randbelow(10**10), "Free"),
+        *(translated.name_source(0).upper(), translated.model.target.code.upper()),
+    )
 
 
 # LibreTranslate's interface, which most clients speak, and the two others that share its `/translate`.
@@ -62,7 +73,47 @@ async def translate_deeplx(call: Call) -> Any:
 # as plugins of OmegaT require.
 
 
-async def translate(call: Call) -> Any:
+class GuessedLanguage(Reply):
+    confidence: float
+    language: str
+
+
+class TranslateReply(Reply):
+    translatedText: str | list[str]
+    detectedLanguage: GuessedLanguage | list[GuessedLanguage] | None = None
+    alternatives: list[str] | list[list[str]] | None = None
+    translation: str | list[str] | None = None
+    warning: str | None = None
+
+
+class LanguageRow(Reply):
+    code: str
+    name: str
+    targets: list[str]
+
+
+class TranslatedFile(Reply):
+    translatedFileUrl: str
+    warning: str | None = None
+
+
+class NamedLanguage(Reply):
+    code: str
+    name: str
+
+
+class ServerSettings(Reply):
+    apiKeys: bool
+    charLimit: int
+    filesTranslation: bool
+    frontendTimeout: int
+    keyRequired: bool
+    language: dict[str, NamedLanguage]
+    suggestions: bool
+    supportedFilesFormat: list[str]
+
+
+async def translate(call: Call) -> TranslateReply | ListedTranslations | DeepLXTranslation:
     """Answers `/translate` in the shape of the client, recognised by the keys of its request."""
     if call.values.find("text_list") is not None:
         return await translate_list(call)
@@ -85,17 +136,16 @@ async def translate(call: Call) -> Any:
         domain=read_domain(values),
         glossary=find_glossary_of(values),
     )
-    results = translated.texts
-    answer: dict[str, Any] = {"translatedText": results if is_list else results[0]}
+    answer = TranslateReply(translated.texts, warning=call.warning or None)
     if source == "auto":
-        guesses = describe_guesses(translated.guesses)
-        answer["detectedLanguage"] = guesses if is_list else guesses[0]
+        answer.detectedLanguage = describe_guesses(translated.guesses)
     if number:
-        alternatives = translated.alternatives or [[] for _ in texts]
-        answer["alternatives"] = alternatives if is_list else alternatives[0]
+        answer.alternatives = translated.alternatives or [[] for _ in texts]
+    if not is_list:  # each list has one item
+        vars(answer).update({name: value[0] for name, value in vars(answer).items() if isinstance(value, list)})
     if call.request.method == "GET":
-        answer["translation"] = answer["translatedText"]
-    return answer | ({"warning": call.warning} if call.warning else {})
+        answer.translation = answer.translatedText
+    return answer
 
 
 def read_domain(values: Values) -> str:
@@ -108,31 +158,29 @@ def find_glossary_of(values: Values) -> Glossary | None:
     return None if terms in (None, "") else read_terms(terms)
 
 
-async def detect_language(call: Call) -> Any:
+async def detect_language(call: Call) -> list[GuessedLanguage]:
     """Finds the language of each text among all, in doubt one of the languages of the models."""
     guesses = await call.service.detect_languages(call.values.read_texts("q"))
     return describe_guesses([guess.overall for guess in guesses])
 
 
-def describe_guesses(guesses: Iterable[Detected]) -> list[dict[str, Any]]:
-    """Returns the language of each text in LibreTranslate's form."""
-    return [{"confidence": guess.confidence, "language": guess.language.code} for guess in guesses]
+def describe_guesses(guesses: Iterable[Detected]) -> list[GuessedLanguage]:
+    return [GuessedLanguage(guess.confidence, guess.language.code) for guess in guesses]
 
 
-async def list_languages(call: Call) -> Any:
+async def list_languages(call: Call) -> list[LanguageRow]:
     """Lists the source languages with their targets, then the targets that are not sources."""
     pool = call.service.pool
     return [
-        {"code": known.code, "name": known.name, "targets": [target.code for target in pool.list_targets(known)]}
+        LanguageRow(known.code, known.name, [target.code for target in pool.list_targets(known)])
         for known in pool.languages
     ]
 
 
-async def translate_file(call: Call) -> Any:
+async def translate_file(call: Call) -> TranslatedFile:
     """Translates an uploaded document; answers with the address of the result."""
     document = await translate_upload(call)
-    answer = {"translatedFileUrl": write_address(call, document)}
-    return answer | ({"warning": document.warning} if document.warning else {})
+    return TranslatedFile(write_address(call, document), document.warning or None)
 
 
 def write_address(call: Call, document: TranslatedDocument) -> str:
@@ -179,11 +227,11 @@ def list_suffixes() -> list[str]:
     return list(dict.fromkeys([".txt", *extensions, *added]))
 
 
-async def download_file(call: Call) -> Response:
+async def download_file(call: Call) -> FileResponse:
     return send_result(call, str(call.request.path_params["name"]))
 
 
-def send_result(call: Call, name: str) -> Response:
+def send_result(call: Call, name: str) -> FileResponse:
     """Returns a translated document. Raises RequestError if it is there no longer."""
     path = call.service.results.find(name)
     if path is None:
@@ -193,7 +241,7 @@ def send_result(call: Call, name: str) -> Response:
     return FileResponse(path, media_type="application/octet-stream", filename=given_name, headers=headers)
 
 
-async def keep_suggestion(call: Call) -> Any:
+async def keep_suggestion(call: Call) -> dict[str, bool]:
     """Keeps a correction, if the server was started with a file for them."""
     values, service = call.values, call.service
     if service.suggestions is None:
@@ -208,27 +256,24 @@ async def keep_suggestion(call: Call) -> Any:
     return {"success": True}
 
 
-async def report_health(call: Call) -> Any:
+async def report_health(call: Call) -> dict[str, str]:
     return {"status": "ok"}
 
 
-async def list_settings(call: Call) -> Any:
+async def list_settings(call: Call) -> ServerSettings:
     """Describes what the server offers, as requested by LibreTranslate's page and clients."""
-    service = call.service
-    first = service.pool.models[0]
-    return {
-        "apiKeys": service.admission.needs_key,
-        "charLimit": -1,
-        "filesTranslation": True,
-        "frontendTimeout": 500,
-        "keyRequired": service.admission.needs_key,
-        "language": {
-            side: {"code": language.code, "name": language.name}
-            for side, language in (("source", first.source), ("target", first.target))
-        },
-        "suggestions": service.suggestions is not None,
-        "supportedFilesFormat": list_suffixes(),
-    }
+    service, first = call.service, call.service.pool.models[0]
+    languages = {"source": first.source, "target": first.target}
+    return ServerSettings(
+        apiKeys=service.admission.needs_key,
+        charLimit=-1,
+        filesTranslation=True,
+        frontendTimeout=500,
+        keyRequired=service.admission.needs_key,
+        language={side: NamedLanguage(language.code, language.name) for side, language in languages.items()},
+        suggestions=service.suggestions is not None,
+        supportedFilesFormat=list_suffixes(),
+    )
 
 
 PATHS = (
