@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -95,19 +95,20 @@ class Advice:
         """Returns the advice in the form of `--json`."""
         return asdict(self)
 
-    @property
-    def lines(self) -> list[str]:
-        """The advice in words, a line per suggestion."""
-        usual = format_count(self.train_pairs, "training pair")
-        if self.usual is not None:
-            usual += f": {self.usual[0]:.0f} to {self.usual[1]:.0f} BLEU is usual ({MEASURED_ON})"
-        interval = f"on {format_count(self.test_pairs, 'test pair')}, a BLEU is good to ± {self.interval:.1f}"
-        first = f"{usual}; {interval}." + (" What helps most:" if self.suggestions else "")
-        width = max((len(suggestion.what) for suggestion in self.suggestions), default=0)
+    def format_lines(self, width: int | None = None) -> list[str]:
+        """Returns the advice in words: a line per suggestion, or two if one would be wider than `width` columns."""
+        pairs = format_count(self.train_pairs, "training pair")
+        usual = self.usual and f"{self.usual[0]:.0f} to {self.usual[1]:.0f} BLEU is usual ({MEASURED_ON})"
+        widest = max((len(suggestion.what) for suggestion in self.suggestions), default=0)
+        rows = list(map(astuple, self.suggestions))
+        lines = [f"    {what.ljust(widest)}   {command}" for what, command in rows]
+        if width is not None and max(map(len, lines), default=0) > width:
+            lines = [line for what, command in rows for line in (f"  {what}:", f"    {command}")]
         return [
             *([] if self.cause is None else [f"{self.cause.what}:   {self.cause.command}"]),
-            first,
-            *(f"    {suggestion.what.ljust(width)}   {suggestion.command}" for suggestion in self.suggestions),
+            *([f"with {pairs}, {usual}"] if usual else []),
+            f"on {format_count(self.test_pairs, 'test pair')}, a BLEU is good to ± {self.interval:.1f}",
+            *(["What helps most:", *lines] if lines else []),
         ]
 
 

@@ -88,7 +88,7 @@ class EvaluationOutput:
         """Prints the scores of one system to standard output, and its profile if requested."""
         if self.as_json:
             return print_json(report.make_report_json(scored, self.request.option_values))
-        print_lines(report.format_report(scored))
+        print_lines(report.format_report(scored, find_width(sys.stdout)))
         if self.profile and scored.profile is not None:
             from nmt_cli.evaluation.analysis.profile import format_profile
 
@@ -114,11 +114,11 @@ class EvaluationOutput:
         parts = [format_count(scored.sentences, what.replace("sentences", "sentence", 1), what)]
         if scored.references_per_sentence > 1:
             parts.append(f"{scored.references_per_sentence} references each")
-        if scored.search is not None:
-            parts.append(f"beam {scored.search.beam_size}")
         if unseen:
-            parts.append("none of their sources seen in training")
-        self.screen.say(", ".join(parts) + ".")
+            parts.append("none of them seen in training")
+        self.screen.say(", ".join(parts))
+        if scored.search is not None:
+            self.screen.say_detail(scored.search.summary)
 
     def write_sentences(self, rows: Sequence[Sequence[str]], what: str) -> None:
         """Writes the rows of all sentences as lines of a .tsv, if requested."""

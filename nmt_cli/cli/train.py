@@ -64,8 +64,8 @@ def describe_parent(parent: ParentInfo) -> str:
 
 def describe_int8(check: Int8Check) -> str:
     """Returns the cost of 8-bit weights in BLEU, and whether they are used."""
-    used = "used by default" if check.default == "int8" else "so float is the default"
-    return f"int8 costs {max(check.cost, 0.0):.1f} BLEU: {check.int8_bytes / 1e6:.0f} MB, {used}."
+    used = "are used" if check.default == "int8" else "are not used"
+    return f"8-bit weights ({check.int8_bytes / 1e6:.0f} MB) cost {max(check.cost, 0.0):.1f} BLEU, and {used}"
 
 
 # A training on the terminal: a header, a progress bar, one line per epoch, and a summary.
@@ -278,21 +278,23 @@ class TrainingScreen(Watcher):
         """Prints the model, its score, advice, and the next command, with an example of a source."""
         validation = report.validation
         is_low = validation.bleu < HARDLY_TRANSLATES and validation.chance_chrf is not None
-        chance = f"; random sentences have chrF {validation.chance_chrf:.1f}" if is_low else ""
-        score = f"dev BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} (greedy{chance})"
+        chance = f" (random sentences: chrF {validation.chance_chrf:.1f})" if is_low else ""
+        score = f"BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} on the development set{chance}"
         epochs = ", ".join(map(str, sorted(report.epochs)))
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
         if report.runs:
             self.show_runs(report.runs, validation)
         if has_learned_nothing(validation):
-            self.screen.say(f"{directory}/: {which}, {score}.")
+            self.screen.say(f"{directory}/: {score}")
             alike = ", and its translations are all alike" if validation.distinct_share < ALIKE else ""
             self.screen.warn(f"this model has learned next to nothing{alike}")
             if advice is not None:
                 show_advice(self.screen, advice)
             return
-        self.screen.say(f"{directory}/ is ready: {which}, {score}. {describe_int8(report.int8_check)}")
-        self.screen.say_detail(f"  {validation.bleu_signature}")
+        self.screen.say(f"{directory}/ is ready: {score}")
+        self.screen.say_detail(f"  {which}, greedy search, {validation.bleu_signature}")
+        say = self.screen.say_detail if report.int8_check.default == "int8" else self.screen.say
+        say(f"  {describe_int8(report.int8_check)}")
         if advice is not None:
             show_advice(self.screen, advice)
         where = "" if str(directory) == "model" else f" --model {quote(str(directory))}"

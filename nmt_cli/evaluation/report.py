@@ -255,23 +255,26 @@ def make_score_json(report: Report, name: str) -> dict[str, Any]:
     }
 
 
-def format_report(report: Report) -> list[str]:
+def format_report(report: Report, columns: int | None = None) -> list[str]:
     """Returns an aligned line per score: name, value ± half the 95 % interval, signature.
 
-    BLEU is followed by its precisions, for the greatest order only.
+    Unless all lines fit into this many columns, each signature has a line of its own. BLEU is followed by its
+    precisions, for the greatest order only.
     """
     width = max((len(score.name) for score in report.scores.values()), default=0)
     indent = " " * (width + 2)
-    lines: list[str] = []
+    rows: list[tuple[str, ...]] = []
     details = list_details(report.scores)
     for name, score in report.scores.items():
         interval = report.intervals.get(name)
         spread = f" ± {interval.half_width:4.2f}" if interval else ""
-        parts = "".join(f"{part[0].upper()} {value:.2f}  " for part, value in score.parts.items())
-        lower = "lower is better  " if score.lower_is_better else ""
-        lines.append(f"{score.name:<{width}}  {score.value:6.2f}{spread}  {parts}{lower}{score.signature}")
+        parts = "".join(f"  {part[0].upper()} {value:.2f}" for part, value in score.parts.items())
+        lower = "  lower is better" if score.lower_is_better else ""
+        rows.append((f"{score.name:<{width}}  {score.value:6.2f}{spread}{parts}{lower}", score.signature))
         if name in details:
-            lines.append(indent + details[name])
+            rows.append((indent + details[name],))
+    is_wide = columns is not None and any(len("  ".join(row)) > columns for row in rows)
+    lines = [line for row in rows for line in (f"\n{indent}" if is_wide else "  ").join(row).split("\n")]
     if report.reliability is not None:
         lines += report.reliability.format_lines()
     return lines if report.by_tag is None else [*lines, *report.by_tag.format_lines()]

@@ -54,9 +54,13 @@ def wrap_text(text: str, width: int, *, hang: int | None = None) -> list[str]:
     """
     lines: list[str] = []
     for line in text.split("\n"):
-        indent = len(line) - len(line.lstrip(" ")) + 2 if hang is None else hang
+        indent = count_indent(line) + 2 if hang is None else hang
         lines += wrap_line(line.rstrip(), width, min(indent, max(0, width - SMALLEST_TEXT)))
     return lines
+
+
+def count_indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def wrap_line(line: str, width: int, hang: int) -> list[str]:
@@ -80,8 +84,7 @@ def wrap_line(line: str, width: int, hang: int) -> list[str]:
 def wrap_command(command: str, width: int, hang: int) -> list[str]:
     """Wraps a command so that a shell reads its lines as one: each but the last ends with a backslash."""
     line = command if command.startswith(" ") else " " * hang + command
-    if count_columns(line) > width:
-        line, hang = " " * min(2, hang) + command.strip(), min(2, hang)
+    hang = count_indent(line)
     if count_columns(line) <= width:
         return [line]
     room = width - hang - 2 - len(LINE_GOES_ON)

@@ -19,7 +19,10 @@ def test_one_line_in_gives_one_line_out(learned: Path) -> None:
     out = done.stdout.split("\n")
     assert len(out) == len(lines) + 1 and out[-1] == ""
     assert out[1:4] == ["", "", ""]
-    assert done.stderr.count("never seen in training, so the translation is a guess") == 1 and "字" in done.stderr
+    assert (
+        done.stderr.count("characters of the source never seen in training, so their translation is a guess") == 1
+        and "字" in done.stderr
+    )
 
 
 def test_greedy_search_says_the_same_with_scores_and_without(learned: Path) -> None:

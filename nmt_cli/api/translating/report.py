@@ -378,7 +378,7 @@ class TranslationReport:
         """Yields warnings of words and characters unseen in training: read as others, copied, or guessed."""
         for count, remark in ((self.misread, "read as known words"), (self.carried, "copied unchanged")):
             if count.total:
-                words = count_things(count.total, "word")
+                words = count_things(count.total, "source word")
                 yield Remark(f"{words} never seen in training, and {remark}: {count.shown}", f"{words} {remark}")
         if self.unseen_characters:
             from nmt_cli.rewriting.characters import name_character  # which few runs need
@@ -386,7 +386,7 @@ class TranslationReport:
             shown = " ".join(map(name_character, sorted(self.unseen_characters)[:CHARACTERS_SHOWN]))
             rest = len(self.unseen_characters) - CHARACTERS_SHOWN
             more = f" and {rest} more" if rest > 0 else ""
-            text = "never seen in training, so the translation is a guess"
+            text = "characters of the source never seen in training, so their translation is a guess"
             yield Remark(f"{text}: {shown}{more}", format_count(len(self.unseen_characters), "unseen character"))
 
 

@@ -356,9 +356,11 @@ def name_unseen_words(translation: Translation, profile: CorpusProfile) -> str:
         return ""
     pieces = translation.source_pieces
     read = " ".join(spell_word(pieces, group) for group in group_by_blanks(pieces))
-    unseen, _ = find_unseen_words(read, translation.text, profile.source)
-    unseen = unseen or find_unseen_words(translation.text, read, profile.target)[0]
-    return f"; {describe_unseen(unseen, profile.target)}" if unseen else ""
+    sides = (("source", read, translation.text), ("translation", translation.text, read))
+    for (side, text, other), known in zip(sides, (profile.source, profile.target), strict=True):
+        if unseen := find_unseen_words(text, other, known)[0]:
+            return f"; {describe_unseen(unseen, side, known)}"
+    return ""
 
 
 def is_kept(translation: Translation) -> bool:

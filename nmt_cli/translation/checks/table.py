@@ -171,7 +171,7 @@ CHECKS = (
         unrepaired="a negation is lost or added",
         doubt="the network first lost or added a negation; check the new wording",
     ),
-    CheckRow("unseen words", "with words never seen in training", check_words),
+    CheckRow("unseen words", "with words of the source or the translation never seen in training", check_words),
     CheckRow(
         "confidence",
         "of low confidence",

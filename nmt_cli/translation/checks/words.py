@@ -392,19 +392,21 @@ def check_words(source: str, target: str, context: CheckContext) -> FailedCheck 
     """
     if context.profile is None or context.profile.source is None or context.is_rated:
         return None
-    unseen, count = find_unseen_words(source, target, context.profile.source)
+    side, profile = "source", context.profile.source
+    unseen, count = find_unseen_words(source, target, profile)
     if not (len(unseen) * WORDS_PER_ONE >= count or (len(unseen) > 1 and len(unseen) * WORDS_PER_SEVERAL >= count)):
         unseen = []
     if not unseen:
-        unseen, count = find_unseen_words(target, source, context.profile.target)
+        side, profile = "translation", context.profile.target
+        unseen, count = find_unseen_words(target, source, profile)
         unseen = unseen if len(unseen) * WORDS_PER_ONE >= count else []
-    return FailedCheck("unseen words", describe_unseen(unseen, context.profile.target)) if unseen else None
+    return FailedCheck("unseen words", describe_unseen(unseen, side, profile)) if unseen else None
 
 
-def describe_unseen(words: Iterable[str], profile: TextProfile) -> str:
-    """Says that training had none of these words, as far as a profile of its text tells."""
+def describe_unseen(words: Iterable[str], side: str, profile: TextProfile) -> str:
+    """Says that training had none of these words of a side, as far as a profile of its text tells."""
     never = "never" if profile.has_all_words else "hardly ever"
-    return f"{never} seen in training: {join_first(words)}"
+    return f"in the {side}, {never} seen in training: {join_first(words)}"
 
 
 def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list[str], int]:

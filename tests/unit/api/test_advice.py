@@ -84,18 +84,18 @@ def test_more_pairs_never_have_a_lower_range(pairs: int, others: int) -> None:
 @pytest.mark.parametrize("pairs", [0, 60, 600, 10**6])
 def test_of_sizes_far_from_all_measured_ones_no_range_is_told(pairs: int) -> None:
     assert find_usual_bleu(pairs) is None
-    assert "usual" not in advise_on_corpus(make_manifest(pairs), COMMANDS).lines[0]
+    assert "usual" not in advise_on_corpus(make_manifest(pairs), COMMANDS).format_lines()[0]
 
 
 def test_of_text_unlike_that_which_was_measured_no_range_is_told() -> None:
     manifest = make_manifest()
-    assert "usual" in advise_on_corpus(manifest, COMMANDS).lines[0]
+    assert "usual" in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
     for of_text, several in ((0.3, "eng -> vie"), (0.99, "eng -> vie, khm")):
         manifest.source.everyday_share, manifest.direction = of_text, several
-        assert "usual" not in advise_on_corpus(manifest, COMMANDS).lines[0]
+        assert "usual" not in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
     manifest = make_manifest()
     manifest.target_language = "shp"  # whose long words lower BLEU
-    assert "usual" not in advise_on_corpus(manifest, COMMANDS).lines[0]
+    assert "usual" not in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
 
 
 def test_advice_is_on_data_for_a_small_corpus_and_on_training_for_others() -> None:
@@ -109,9 +109,13 @@ def test_advice_is_on_data_for_a_small_corpus_and_on_training_for_others() -> No
         "nmt train --force --runs 3",
         "nmt train --force --synthetic diversify",
     ]
-    lines = advise_on_corpus(make_manifest(), COMMANDS).lines
-    assert len(lines) <= 5 and "text in Vietnamese alone" in lines[1]
-    assert "6,000 training pairs" in lines[0] and "on 600 test pairs, a BLEU is good to ± 2.6" in lines[0]
+    lines = advise_on_corpus(make_manifest(), COMMANDS).format_lines()
+    assert lines[0].startswith("with 6,000 training pairs, 1")
+    assert lines[1:3] == ["on 600 test pairs, a BLEU is good to ± 2.6", "What helps most:"]
+    assert lines[3].startswith("    text in Vietnamese alone   nmt prepare a.tsv") and len(lines) == 6
+    narrow = advise_on_corpus(make_manifest(), COMMANDS).format_lines(60)
+    assert narrow[3:5] == ["  text in Vietnamese alone:", "    nmt prepare a.tsv --monolingual-target more.vie --force"]
+    assert [len(line) - len(line.lstrip()) for line in narrow[3:]] == [2, 4] * 3
 
 
 def test_advice_follows_what_is_true_of_the_corpus() -> None:
@@ -119,7 +123,7 @@ def test_advice_follows_what_is_true_of_the_corpus() -> None:
     assert noisy[0] == "nmt prepare a.tsv --report report.html --force"
     notes = make_manifest()
     notes.findings = [SimpleNamespace(check="notes", action="reported", count=900)]
-    assert "the 900 pairs to mend by hand (notes)" in advise_on_corpus(notes, COMMANDS).lines[1]
+    assert "the 900 pairs to mend by hand (notes)" in advise_on_corpus(notes, COMMANDS).format_lines()[3]
     notes.findings[0].action = "kept"
     assert commands_of(notes) == commands_of(make_manifest())
     for reason in EXPECTED:
@@ -217,7 +221,7 @@ def test_too_few_updates_are_named_before_all_else(updates: int, bleu: float, is
     commands = COMMANDS._replace(train=typed)
     advice = advise_on_model(make_manifest(4_166), make_report([bleu], updates=updates), commands, TrainingSummary())
     first = "135 of about 1,700 updates that this size needs: leave out --epochs 5 --batch 128"
-    assert (advice.lines[0] == f"{first}:   nmt train --force --units 256") == is_cause
+    assert (advice.format_lines()[0] == f"{first}:   nmt train --force --units 256") == is_cause
     assert (advice.cause is not None) == is_cause
     unknown = advise_on_model(make_manifest(4_166), make_report([bleu], updates=updates), COMMANDS, TrainingSummary())
     assert unknown.cause is None

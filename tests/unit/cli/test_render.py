@@ -190,7 +190,7 @@ def test_several_runs_and_their_interruption_fit_the_terminal(
     assert max(map(len, lines)) <= width
     assert "run 2 of 3, seed 2" in text and "seed 2 dev BLEU 24.1, chrF 40.0 model/run-2/ best" in text
     assert "2 runs: dev BLEU 16.8 ± 10.4, chrF 40.0 ± 0.0 (mean and standard deviation)" in text
-    assert "interrupted in run 2 of 3, after 1.4 of 5 epochs; continue with nmt train --runs 3 --resume" in text
+    assert "interrupted in run 2 of 3, after 1.4 of 5 epochs; continue with: nmt train --runs 3 --resume" in text
     assert text.count("wo") == 60 / 3 + text.count("Try: echo") * 40
 
 

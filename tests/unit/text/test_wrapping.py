@@ -40,7 +40,7 @@ def test_further_lines_are_indented_by_two_more_than_the_first() -> None:
         ),
         (
             "           nmt translate --report q.html a.txt",
-            ["  nmt translate --report q.html \\", "    a.txt"],
+            ["           nmt translate \\", "             --report q.html a.txt"],
         ),
         (
             'so: echo "one two three four" | nmt translate --model eng-deu',

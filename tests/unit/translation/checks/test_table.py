@@ -143,9 +143,9 @@ def test_a_length_is_compared_with_those_of_training() -> None:
     ("source", "target", "message"),
     [
         ("we see cats", "wir sehen hund", None),  # one of three
-        ("we cats", "wir hund", "never seen in training: cats"),
-        ("we see red cats dog", "wir sehen hund hund", "never seen in training: red, cats"),
-        ("we see dog", "wir xkwo bqlo", "never seen in training: xkwo, bqlo"),
+        ("we cats", "wir hund", "in the source, never seen in training: cats"),
+        ("we see red cats dog", "wir sehen hund hund", "in the source, never seen in training: red, cats"),
+        ("we see dog", "wir xkwo bqlo", "in the translation, never seen in training: xkwo, bqlo"),
         ("we see Toronto", "wir Toronto", None),  # a name is copied
         ("WE SEE DOG", "WIR SEHEN HUND", None),
         ("ｗｅ ＳＥＥ", "wir sehen", None),  # read as it is in other letters
