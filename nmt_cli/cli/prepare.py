@@ -33,6 +33,17 @@ if TYPE_CHECKING:
 HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
 
 
+# The stages in order, each with its share of the time (50,000 pairs and 3,000 pairs on one core and on two).
+SHARES = {
+    "reading": 0.3,
+    "checking": 0.1,
+    "splitting": 0.02,
+    "writing": 0.15,
+    "learning subwords": 0.36,
+    "encoding": 0.07,
+}
+
+
 def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) -> None:
     """Prints the pairs, findings, splits and subwords of `nmt prepare`, its advice, and the next command."""
     manifest, directory = report.manifest, report.directory
@@ -169,7 +180,7 @@ def prepare(
         processes=count_cores(),
         ray=cluster.ray,
     )
-    with offer_resumption(screen, request), show_stage_progress(screen) as progress:
+    with offer_resumption(screen, request), show_stage_progress(screen, SHARES) as progress:
         outcome = run_preparation(request, progress)
     show_prepared_corpus(screen, outcome.report, outcome.advice)
     if as_json:

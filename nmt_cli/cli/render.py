@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -210,8 +211,13 @@ def count_lines(path: Path) -> int:
 
 
 @contextmanager
-def show_stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], None]]:
-    """Shows a bar for the current stage; yields a function to report stage, progress and total."""
+def show_stage_progress(
+    screen: Screen, shares: Mapping[str, float] | None = None
+) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows a bar for the current stage, or for all stages by the usual share of the time of each, in order.
+
+    Yields a function to report stage, progress and total.
+    """
     if not screen.live:
         yield print_stages(screen)
         return
@@ -223,10 +229,21 @@ def show_stage_progress(screen: Screen) -> Iterator[Callable[[str, int, int], No
         def advance(stage: str, done: int, total: int) -> None:
             if stage != stages[-1]:
                 stages.append(stage)
-                progress.reset(task, description=shorten_text(escape_line(stage), max(0, room - 1)))
-            progress.update(task, completed=done, total=total or None)
+                begin = progress.reset if shares is None else progress.update
+                begin(task, description=shorten_text(escape_line(stage), max(0, room - 1)))
+            if shares is None:
+                progress.update(task, completed=done, total=total or None)
+            else:  # never back, as where a stage comes again
+                passed = measure_passed(shares, stage, done / total if total else 0)
+                progress.update(task, completed=max(progress.tasks[0].completed, passed), total=1)
 
         yield advance
+
+
+def measure_passed(shares: Mapping[str, float], stage: str, part: float) -> float:
+    """Returns the share of the time that has passed at this part of a stage, 0 to 1; of an unknown stage, 0."""
+    before = takewhile(lambda name: name != stage, shares)
+    return sum(shares[name] for name in before) + part * shares[stage] if stage in shares else 0
 
 
 def print_stages(screen: Screen) -> Callable[[str, int, int], None]:

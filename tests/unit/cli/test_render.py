@@ -15,8 +15,10 @@ from rich.console import Console
 from rich.progress import Progress
 from typer.testing import CliRunner
 
+import nmt_cli as nmt
 from nmt_cli.api.advice import Advice, Suggestion
 from nmt_cli.cli.app import app
+from nmt_cli.cli.prepare import SHARES
 from nmt_cli.cli.render import (
     Screen,
     find_width,
@@ -167,6 +169,24 @@ def test_the_bars_of_stages_and_sentences_are_one_line(
     assert max(map(count_columns, lines)) <= width
     assert stage.startswith("translating") and "30%" in stage and "━" in stage and ":" not in stage
     assert sentences.startswith("translating") and "1500/14703" in sentences and ":" not in sentences
+
+
+def test_one_bar_shows_all_stages_of_a_preparation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[str, float | None]] = []
+    update = Progress.update
+
+    def note(progress: Progress, *arguments: Any, **values: Any) -> None:
+        update(progress, *arguments, **values)
+        shown.append((progress.tasks[0].description, progress.tasks[0].percentage))
+
+    monkeypatch.setattr(Progress, "update", note)
+    pairs = "".join(f"this is sentence number {n}\tdas ist der Satz mit der Nummer {n}\n" for n in range(60))
+    (tmp_path / "pairs.tsv").write_text(pairs)
+    with show_stage_progress(LiveScreen(80), SHARES) as advance:
+        nmt.prepare(tmp_path / "pairs.tsv", data=tmp_path / "data", progress=advance)
+    assert list(dict.fromkeys(stage for stage, _ in shown)) == list(SHARES)
+    passed = [share for _, share in shown if share is not None]
+    assert passed == sorted(passed) and passed[-1] == pytest.approx(100)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
