@@ -276,7 +276,15 @@ class SegmentWriter:
         return [self.segment.items[number].wrappers for number in self.fill_numbers(numbers)]
 
     def fill_numbers(self, numbers: Sequence[int | None]) -> list[int]:
-        """Returns each character's item; a character without a source takes the longer of its neighbours' items."""
+        """Returns the item of each character; without a source, a usual one of its neighbours, or else the longer."""
+        starts = [start for start, _ in self.segment.unusual_runs]
+        ends = [end for _, end in self.segment.unusual_runs]
+
+        def rate(index: int) -> tuple[bool, int]:
+            start = self.segment.starts[index]
+            is_usual = bisect_right(starts, start) == bisect_right(ends, start)
+            return is_usual, len(self.segment.items[index].text)
+
         aligned = [number for number in numbers if number is not None]
         previous = aligned[0] if aligned else next(i for i, item in enumerate(self.segment.items) if item.text)
         before: list[int] = []
@@ -287,8 +295,7 @@ class SegmentWriter:
         result: list[int] = []
         for number, left in zip(reversed(numbers), reversed(before), strict=True):
             following = following if number is None else number
-            longer = max(left, following, key=lambda index: len(self.segment.items[index].text))
-            result.append(longer if number is None else number)
+            result.append(max(left, following, key=rate) if number is None else number)
         return result[::-1]
 
 

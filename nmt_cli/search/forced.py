@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -31,6 +31,11 @@ class ForcedTarget(NamedTuple):
     @property
     def log_probability(self) -> float:
         return sum(self.log_probabilities)
+
+    def trim(self, prefix: int, width: int) -> Self:
+        """Returns the target without its first tokens, and its attention to the first positions."""
+        tokens, values, likeliest, attention = self
+        return type(self)(tokens[prefix:], values[prefix:], likeliest[prefix:], attention[prefix:, :width])
 
 
 def force(

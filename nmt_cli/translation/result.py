@@ -13,6 +13,7 @@ from nmt_cli.text.wrapping import format_count, shorten_text
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
     from nmt_cli.rewriting.slips import ReadAs
+    from nmt_cli.text.tags import SentenceContext
 
 
 How = Literal["network", "attention", "position", "unchanged"]
@@ -193,6 +194,8 @@ class Translation(NamedTuple):
     read_back: Mapping[str, float] | None = None  # log-probabilities of its words by a model of the other direction
     left_out: tuple[str, ...] = ()  # content words of the line without which the network finds it no less likely
     kept: tuple[str, ...] = ()  # labels that stay as they are, since the network knows no likely translation
+    unplaced: tuple[str, ...] = ()  # other words between marks for which nothing stands
+    context: SentenceContext | None = None  # the sentence that the network read before it
     least_sure: LeastSure | None = None  # its worst sentence, of several; None for one, or if the model cannot tell
 
     @property
@@ -249,7 +252,7 @@ class Translation(NamedTuple):
             hypothesis._replace(tokens=(), pieces=(), token_log_probabilities=(), attentions=(), words=())
             for hypothesis in self.hypotheses
         )
-        return self._replace(source_pieces=(), hypotheses=tuple(hypotheses), read_back=None)
+        return self._replace(source_pieces=(), hypotheses=tuple(hypotheses), read_back=None, context=None)
 
 
 def drop_doubt_mark(translation: Translation) -> Translation:

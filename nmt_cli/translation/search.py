@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -88,7 +89,9 @@ class Network(NamedTuple):
             choose_model = None if self.neighbours is None else self.neighbours.choose_model(some, config.tags)
             report = report_from(len(translations), progress)
             results = self.search_rows(rows, group_config, text_ids, report, choose_model)
-            translations |= zip(text_ids, decode_results(some, rows, results, self.source, self.target), strict=True)
+            decoded = decode_results(some, rows, results, self.source, self.target)
+            pairs = zip(decoded, behind, strict=True)
+            translations |= zip(text_ids, (new._replace(context=context) for new, context in pairs), strict=True)
         return translations if self.judge is None else self.judge.rank(translations, config)
 
     def search_rows(
@@ -126,35 +129,34 @@ class Network(NamedTuple):
         return results
 
     def force(self, rows: Sequence[SourceRow], targets: Sequence[Sequence[int]]) -> list[ForcedTarget]:
-        """Scores one target (ids that end with END) per row; attention is trimmed to the length of each source."""
+        """Scores one target (ids that end with END) per row, behind its target prefix.
+
+        Attention is trimmed to the length of each source.
+        """
         from nmt_cli.search.forced import force  # which few translations need
 
         def force_batch(sources: SourceArray, batch: list[int]) -> list[ForcedTarget]:
-            return force(self.engine, sources, [targets[index] for index in batch], self.target.vocabulary_size)
+            return force(self.engine, sources, [whole[index] for index in batch], self.target.vocabulary_size)
 
-        scored = self.map_pairs(rows, targets, force_batch)
-        return [
-            forced._replace(attention=forced.attention[:, : len(row)]) for row, forced in zip(rows, scored, strict=True)
-        ]
+        whole = [(*row.target_prefix, *target) for row, target in zip(rows, targets, strict=True)]
+        scored = self.map_pairs(rows, whole, force_batch)
+        return [forced.trim(len(row.target_prefix), len(row)) for row, forced in zip(rows, scored, strict=True)]
 
     def find_as_likely(
         self, rows: Sequence[SourceRow], targets: Sequence[Sequence[int]], least: Sequence[Sequence[float]]
     ) -> list[bool]:
-        """Returns whether all tokens of each target have at least the log-probabilities `least`, given its row."""
+        """Returns whether all tokens of each target, behind its prefix, have at least these log-probabilities."""
         from nmt_cli.search.forced import find_as_likely  # which few translations need
 
         def compare_batch(sources: SourceArray, batch: list[int]) -> list[bool]:
-            pairs = [targets[index] for index in batch], [least[index] for index in batch]
+            befores = [rows[index].target_prefix for index in batch]
+            pairs = (
+                [(*before, *targets[index]) for before, index in zip(befores, batch, strict=True)],
+                [(*[-inf] * len(before), *least[index]) for before, index in zip(befores, batch, strict=True)],
+            )
             return find_as_likely(self.engine, sources, *pairs, self.target.vocabulary_size)
 
         return self.map_pairs(rows, targets, compare_batch)
-
-    def score(
-        self, texts: Sequence[str], targets: Sequence[Sequence[int]], tags: TagSet = ()
-    ) -> list[tuple[float, ...]]:
-        """Returns the log-probabilities of the tokens of a translation of each text, which has these tags."""
-        rows = self.source.make_rows(texts, None, [tags] * len(texts))
-        return [forced.log_probabilities for forced in self.force(rows, targets)]
 
     def map_pairs(
         self,

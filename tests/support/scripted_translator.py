@@ -9,9 +9,9 @@ import numpy as np
 
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
-from nmt_cli.sources.source import TextSource
+from nmt_cli.search.forced import ForcedTarget
+from nmt_cli.sources.source import SourceRow, TextSource
 from nmt_cli.text.symbols import TokenizerSettings
-from nmt_cli.text.tags import TagSet
 from nmt_cli.text.tokenizer import Tokenizer, train_tokenizer
 from nmt_cli.translation.config import RepairOptions, TranslateOptions
 from nmt_cli.translation.result import Hypothesis, Translation
@@ -44,13 +44,12 @@ class ScriptedNetwork(Network):
         self.translator.given += texts.values()
         return {text_id: self.translator.make_translation(text) for text_id, text in texts.items()}
 
-    def score(
-        self, texts: Sequence[str], targets: Sequence[Sequence[int]], tags: TagSet = ()
-    ) -> list[tuple[float, ...]]:
+    def force(self, rows: Sequence[SourceRow], targets: Sequence[Sequence[int]]) -> list[ForcedTarget]:
         """A token is certain where the rule writes it, else impossible."""
+        texts = [SUBWORDS.decode(row.values.tolist()) for row in rows]
         written = [self.translator.make_translation(text).hypotheses[0].tokens for text in texts]
         return [
-            tuple(0.0 if token in tokens else -inf for token in target)
+            ForcedTarget(tuple(target), tuple(0.0 if token in tokens else -inf for token in target), (), np.empty(0))
             for target, tokens in zip(targets, written, strict=True)
         ]
 

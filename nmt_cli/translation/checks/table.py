@@ -11,6 +11,7 @@ from nmt_cli.carrying.kinds import IF_LOST
 from nmt_cli.carrying.people import COPIED_NAMES
 from nmt_cli.carrying.spans import LossWords
 from nmt_cli.carrying.syntax import CHOICE, INTERVALS, split_choice
+from nmt_cli.text.wrapping import join_first
 from nmt_cli.translation.checks.marks import (
     check_colons,
     check_final_mark,
@@ -123,8 +124,9 @@ CHECKS = (
     ),
     CheckRow(
         "enclosed words",
-        "with words between two protected spans perhaps lost",
-        doc="Finds two adjacent protected spans that have words between them in the source.",
+        "with words between two spans or marks perhaps lost",
+        doc="Finds two adjacent protected spans that have words between them in the source, and words in bold, in a "
+        "link or between other marks for which nothing in the translation stands.",
         repaired=("phrase lost between spans", "phrases lost between spans"),
         unrepaired="the words between two spans may be lost",
     ),
@@ -226,7 +228,9 @@ def check_pair(source: str, target: str, context: CheckContext = DEFAULT_CONTEXT
 
 
 def list_doubts(translation: Translation) -> Iterator[FailedCheck]:
-    """Yields the repaired faults behind which another may hide: a word that is wrong, a negation of something else."""
+    """Yields the marks whose words have no translation, and the repaired faults behind which another may hide."""
+    if translation.unplaced:
+        yield FailedCheck("enclosed words", f"nothing stands for the marked {join_first(translation.unplaced)}")
     for repair in translation.repairs:
         if repair.remedy is not None and CHECK_ROWS[repair.fault].doubt:
             yield FailedCheck(repair.fault, CHECK_ROWS[repair.fault].doubt)

@@ -23,7 +23,8 @@ from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import join_segments
 
 LOG_EVEN_ODDS = log(0.5)
-CONCATENATED = ("source_pieces", "repairs", "read_as", "readings", "left_out", "kept")  # fields that follow each other
+# Fields that follow each other.
+CONCATENATED = ("source_pieces", "repairs", "read_as", "readings", "left_out", "unplaced", "kept")
 Parts = tuple[Hypothesis, ...]  # one per piece of a line
 Chain = tuple[Any, Hypothesis] | None  # the chain of the pieces before, and a hypothesis of the next
 

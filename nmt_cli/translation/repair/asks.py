@@ -29,10 +29,11 @@ from nmt_cli.carrying.kinds import FAULTS_IF_LOST
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, compile_guard
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
-from nmt_cli.sources.source import Source
+from nmt_cli.sources.source import Source, SourceRow
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.profile import TextProfile
+from nmt_cli.text.tags import SentenceContext
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch import Tools, TranslationBatch
 from nmt_cli.translation.placement.traced_text import TextRange
@@ -84,6 +85,7 @@ class Question(NamedTuple):
     text: str
     piece: Piece | None = None  # that reads the text, if it is another reading of the line
     target: Sequence[int] = ()
+    context: SentenceContext | None = None  # behind which the text was read
     least: Sequence[float] = ()  # log-probabilities that the tokens have at least; none asks for their values
 
 
@@ -134,9 +136,15 @@ class Asker:
         """Returns translations of other readings, repaired as the first ones were."""
         return mend(self, self.tools.network.search(texts, self.config))
 
-    def score(self, texts: Sequence[str], targets: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
-        """Returns the log-probabilities of the tokens of a translation of each text."""
-        return self.tools.network.score(texts, targets, tags=self.config.tags)
+    def score(self, questions: Sequence[Question]) -> list[tuple[float, ...]]:
+        """Returns the log-probabilities of the tokens of the target of each question."""
+        forced = self.tools.network.force(self.make_rows(questions), [question.target for question in questions])
+        return [target.log_probabilities for target in forced]
+
+    def make_rows(self, questions: Sequence[Question]) -> list[SourceRow]:
+        """Returns a row for the text of each question, behind its context."""
+        texts, contexts = [question.text for question in questions], [question.context for question in questions]
+        return self.tools.network.source.make_rows(texts, None, [self.config.tags] * len(texts), contexts)
 
     def find_fault(self, translation: Translation) -> Fault | None:
         """Returns the fault of the best hypothesis; None for a blank line."""
@@ -258,18 +266,14 @@ def answer_by_search(
 
 def answer_by_score(asker: Asker, asked: Sequence[tuple[TextId, Question]]) -> list[tuple[float, ...]]:
     """Returns the log-probabilities of the given tokens, each question's."""
-    return asker.score([question.text for _, question in asked], [question.target for _, question in asked])
+    return asker.score([question for _, question in asked])
 
 
 def answer_by_comparison(asker: Asker, asked: Sequence[tuple[TextId, Question]]) -> list[bool]:
     """Returns whether all given tokens are as likely as they are at least; faster than their values."""
-    network, questions = asker.tools.network, [question for _, question in asked]
-    rows = network.source.make_rows(
-        [question.text for question in questions], None, [asker.config.tags] * len(questions)
-    )
-    return network.find_as_likely(
-        rows, [question.target for question in questions], [question.least for question in questions]
-    )
+    questions = [question for _, question in asked]
+    targets, least = [question.target for question in questions], [question.least for question in questions]
+    return asker.tools.network.find_as_likely(asker.make_rows(questions), targets, least)
 
 
 # Faults of form, and words that training never had: the same text is searched in other ways.
@@ -479,8 +483,7 @@ def rank_reading(asker: Asker, piece: Piece, translation: Translation) -> tuple[
         return 0, -inf
     loss = find_loss(piece, translation, asker.tools.reader.context, asker.tools.reader.if_lost)
     pairs = list(list_unclear(MarkedPiece(piece, translation, list(list_enclosed(piece)))))
-    target = translation.hypotheses[0].tokens
-    scores = asker.score([pair.rest for pair in pairs], [target] * len(pairs)) if pairs else []
+    scores = asker.score(ask_without_pairs(asker, PieceCase(TextId(0, 0), translation, piece), pairs)) if pairs else []
     is_lost = (pair.compare(translation, values).is_lost for pair, values in zip(pairs, scores, strict=True))
     return -len(loss) - sum(is_lost), translation.hypotheses[0].score
 
@@ -496,7 +499,8 @@ def find_unclear(asker: Asker, case: PieceCase) -> list[DoubtfulPair] | None:
 
 
 def ask_without_pairs(asker: Asker, case: PieceCase, pairs: list[DoubtfulPair]) -> list[Question]:
-    return [Question(pair.rest, target=case.translation.hypotheses[0].tokens) for pair in pairs]
+    tokens, context = case.translation.hypotheses[0].tokens, case.translation.context
+    return [Question(pair.rest, None, tokens, context) for pair in pairs]
 
 
 def accept_settled(
@@ -516,8 +520,8 @@ def find_suspects(asker: Asker, case: PieceCase) -> list[ErasedWord] | None:
 
 def ask_without_words(asker: Asker, case: PieceCase, words: list[ErasedWord]) -> list[Question]:
     best = case.translation.hypotheses[0]
-    values = best.token_log_probabilities
-    return [Question(word.rest, None, best.tokens, [value - word.drop for value in values]) for word in words]
+    values, context = best.token_log_probabilities, case.translation.context
+    return [Question(word.rest, None, best.tokens, context, [value - word.drop for value in values]) for word in words]
 
 
 def accept_left_out(

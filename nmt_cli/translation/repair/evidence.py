@@ -186,8 +186,11 @@ def attend_to_words(translation: Translation, words: int) -> FloatArray | None:
 
 CLEAR = 0.6  # share of a token's attention to some words from which it surely stands for one of them
 HARDLY_CLEAR = 0.25  # share below which it hardly does
-EVIDENCE = 1.0  # nats by which a token is less likely without the words that it translates
-NO_EVIDENCE = 0.3  # nats
+# Nats by which a token is less likely without the words that it translates, by the attention that it pays them. One
+# that pays them less stands where something is missing: behind "pay the rent", "on" is less likely after "pay the".
+EVIDENCE = 1.0
+NO_EVIDENCE = 0.3
+NEEDED = ((0.0, 2 * EVIDENCE), (0.1, EVIDENCE), (0.3, NO_EVIDENCE))
 TEXTS_PER_MARKED_WORD = 100  # a word between marks that occurs in more training texts than one of so many may be lost
 LEAST_ATTENTION = 1e-6  # attention that each allowed position has at least
 
@@ -198,17 +201,20 @@ class DoubtfulPair(NamedTuple):
     words: str
     rest: str  # the text without them
     positions: Sequence[int]  # theirs, in the source
-    drops: Sequence[float] = ()  # nats by which each token is less likely without them
+    drops: Sequence[float] = ()  # nats by which each token that needs them is less likely without them; 0 for others
 
     def compare(self, translation: Translation, values: Sequence[float]) -> DoubtfulPair:
         """Returns the pair with what each token of a translation loses without it, which then has these `values`."""
-        likely = translation.hypotheses[0].token_log_probabilities
-        return self._replace(drops=[known - value for known, value in zip(likely, values, strict=True)])
+        best = translation.hypotheses[0]
+        drops = np.subtract(best.token_log_probabilities, values)
+        shares = best.attention[:, self.positions].sum(axis=1)
+        is_needed = np.any([(shares >= share) & (drops > least) for share, least in NEEDED], axis=0)
+        return self._replace(drops=np.where(is_needed, drops, 0.0).tolist())
 
     @property
     def is_lost(self) -> bool:
         """Whether nothing stands for them."""
-        return max(self.drops) <= EVIDENCE
+        return not any(self.drops)
 
 
 class MarkedPiece(NamedTuple):
@@ -302,13 +308,15 @@ def settle_translation(
 ) -> Translation:
     """Returns a translation whose best hypothesis attends to the words of its doubtful pairs, or tells their loss."""
     best, *others = translation.hypotheses
-    left_out = list(translation.left_out)
+    left_out, unplaced = list(translation.left_out), list(translation.unplaced)
     for pair in pairs:
         if not pair.is_lost:
             best = attend_to_pair(best, pair)
-        elif profile is not None:
-            left_out += list_telling_words(pair.words, best.text, profile, language)
-    return translation._replace(hypotheses=(best, *others), left_out=tuple(left_out))
+        elif words := profile is not None and list_telling_words(pair.words, best.text, profile, language):
+            left_out += words
+        else:
+            unplaced.append(pair.words)
+    return translation._replace(hypotheses=(best, *others), left_out=tuple(left_out), unplaced=tuple(unplaced))
 
 
 def attend_to_pair(hypothesis: Hypothesis, pair: DoubtfulPair) -> Hypothesis:
@@ -325,9 +333,9 @@ def attend_to_pair(hypothesis: Hypothesis, pair: DoubtfulPair) -> Hypothesis:
     np.maximum.at(drops, words, pair.drops[:end])
     np.maximum.at(shares, words, attention[:end, is_inside].sum(axis=1))
     np.logical_or.at(attends, words, is_inside[attention[:end].argmax(axis=1)])
-    is_right = drops.max(where=attends, initial=0) > EVIDENCE
-    needs = drops >= max(EVIDENCE, drops.max() / 2)
-    stands = attends & (drops > NO_EVIDENCE) if is_right else needs
+    needs = drops >= drops.max() / 2
+    is_right = drops.max(where=attends, initial=0) > min(EVIDENCE, drops.max() / 2)
+    stands = attends & (drops > 0) if is_right else needs
     for word in range(len(stands) - 2, -1, -1):  # an article; words behind are unlikely after what was left out
         stands[word] |= needs[word] and stands[word + 1] and shares[word] >= HARDLY_CLEAR
     stands = stands[words]

@@ -150,6 +150,14 @@ def test_a_stray_word_does_not_take_a_run_along() -> None:
     assert written == "<r>Drücken Sie</r><r> bald </r><r b>die Eingabe</r>"
 
 
+def test_a_stray_word_beside_an_unusual_run_is_not_in_it() -> None:
+    forms = [("<r b>", "Press"), ("<r>", " a "), ("<r b>", "key"), ("<r>", " right now.")]
+    paragraph = Paragraph([make_text(text, [], (Wrapper(form, "</r>"),)) for form, text in forms], str)
+    translation = aligned("Press a key right now.", "Drücke du eine der Tasten jetzt.".split(), [0, 2, 1, 2, 2, 4])
+    written = paragraph.write(iter([translation]), Counter())
+    assert written == "<r b>Drücke</r><r> du eine </r><r b>der Tasten</r><r> jetzt.</r>"
+
+
 def test_of_two_words_for_a_marked_one_the_surer_is_marked() -> None:
     def rule(text: str) -> Translation:
         translation = aligned(text, "Sie bald Eingabe".split(), [1, 2, 1])

@@ -103,6 +103,17 @@ def test_a_line_reads_the_line_before_and_the_translation_of_that(reader: LineTr
     assert second.hypotheses[0].attention.shape == (len(second.hypotheses[0].tokens), len(second.source_pieces))
 
 
+def test_a_translation_is_rated_behind_the_context_of_its_search(reader: LineTranslator) -> None:
+    context = SentenceContext(LINES[0], (7, 8, reader.target.separator_id or 0))
+    (searched,) = reader.network.search({FIRST: LINES[1]}, GREEDY, contexts={FIRST: context}).values()
+    best, rows = searched.hypotheses[0], reader.source.make_rows([LINES[1]], None, [()], [searched.context])
+    (forced,) = reader.network.force(rows, [best.tokens])
+    assert forced.tokens == best.tokens and forced.attention.shape[0] == len(best.tokens)
+    assert forced.log_probabilities == pytest.approx(best.token_log_probabilities, abs=1e-4)
+    limits = [[value - 1e-3 for value in best.token_log_probabilities], [0.0] * len(best.tokens)]
+    assert [reader.network.find_as_likely(rows, [best.tokens], [limit]) for limit in limits] == [[True], [False]]
+
+
 class WithoutFeeding(NamedTuple):
     """An engine that is given the leads in the search."""
 

@@ -45,7 +45,9 @@ def translate(target: str, attended: Sequence[int], share: float) -> Translation
     return Translation("", SOURCE, (hypothesis,), frozenset())
 
 
-def settle(line: str, translation: Translation, profile: TextProfile | None = None) -> tuple[list[int], Translation]:
+def settle(
+    line: str, translation: Translation, profile: TextProfile | None = None, drop: float = 9.0
+) -> tuple[list[int], Translation]:
     """The source words that the target words attend to then, and the translation; scored by what each word needs."""
     pieces = READER.split(line)
     ((piece, of_document),) = (
@@ -54,7 +56,7 @@ def settle(line: str, translation: Translation, profile: TextProfile | None = No
     words = translation.hypotheses[0].pieces
 
     def rate(text: str) -> tuple[float, ...]:
-        return tuple(-0.1 if MEANINGS.get(word, "") in text else -9.0 for word in words)
+        return tuple(-0.1 if MEANINGS.get(word, "") in text else -0.1 - drop for word in words)
 
     marked = MarkedPiece(piece, translation, [*list_enclosed(piece), *of_document])
     pairs = [pair.compare(translation, rate(pair.rest)) for pair in list_unclear(marked)]
@@ -106,13 +108,27 @@ def test_clear_attention_is_not_doubted() -> None:
     assert new is clear
 
 
-@pytest.mark.parametrize(("word", "left_out"), [("now", ("now",)), ("not", ("not",)), ("we", ())])
-def test_telling_words_that_nothing_stands_for_are_left_out(
-    word: str, left_out: tuple[str, ...], hundred_texts: TextProfile
+@pytest.mark.parametrize(
+    ("word", "left_out", "unplaced"), [("now", ("now",), ()), ("not", ("not",), ()), ("we", (), ("we",))]
+)
+def test_marked_words_that_nothing_stands_for_are_left_out_if_they_tell_something(
+    word: str, left_out: tuple[str, ...], unplaced: tuple[str, ...], hundred_texts: TextProfile
 ) -> None:
     lost = translate("öffne die Datei", [0, 1, 2], share=0.2)
     _, new = settle(f"open the file <b>{word}</b>, you two.", lost, hundred_texts)
-    assert new.left_out == left_out
+    assert (new.left_out, new.unplaced) == (left_out, unplaced)
+
+
+@pytest.mark.parametrize(
+    ("attended", "share", "drop", "is_lost"),
+    [(2, 0.9, 1.5, True), (2, 0.9, 2.5, False), (3, 0.2, 1.5, False), (3, 0.2, 0.9, False), (3, 0.2, 0.2, True)],
+)
+def test_a_word_that_hardly_attends_to_marked_ones_needs_them_only_if_it_is_far_less_likely(
+    attended: int, share: float, drop: float, is_lost: bool, hundred_texts: TextProfile
+) -> None:
+    misled = translate("öffne die Datei jetzt", [0, 1, 2, attended], share)
+    _, new = settle("open the file <b>now</b>, you two.", misled, hundred_texts, drop)
+    assert new.left_out == ("now",) * is_lost
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ class MeaningSearch:
         self.read = list[str]()
         self.source = self
 
-    def make_rows(self, texts: list[str], limit: None, tags: list[Any]) -> list[str]:
+    def make_rows(self, texts: list[str], limit: None, tags: list[Any], contexts: list[None]) -> list[str]:
         self.read += texts
         return texts
 
