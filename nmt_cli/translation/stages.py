@@ -8,6 +8,7 @@ fails is run again in halves, so that only the lines at fault remain: of ("a", "
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from nmt_cli.arrays.types import END
 from nmt_cli.errors import NmtError, convert_import_error, name_error
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
-from nmt_cli.text.normalise import count_words, normalise
+from nmt_cli.text.normalise import count_words
 from nmt_cli.text.tags import LONGEST_CONTEXT, SentenceContext
 from nmt_cli.translation.batch import Tools, TranslationBatch
 from nmt_cli.translation.placement.joining import (
@@ -26,7 +27,7 @@ from nmt_cli.translation.placement.joining import (
     undo_rewrites,
 )
 from nmt_cli.translation.result import FailedCheck, Translation
-from nmt_cli.translation.search import CountReporter, report_from
+from nmt_cli.translation.search import CountReporter, PieceTranslations, report_from
 from nmt_cli.translation.segmentation.pieces import find_origin, make_frame_piece
 from nmt_cli.translation.segmentation.segments import Segment
 
@@ -36,9 +37,14 @@ from nmt_cli.translation.segmentation.segments import Segment
 # would be few, and a translation with a fault is no context.
 
 
+def reads_context(tools: Tools, batch: TranslationBatch) -> bool:
+    """Whether lines of a batch are read behind others."""
+    return bool(batch.windows) and tools.network.target.separator_id is not None
+
+
 def list_rounds(batch: TranslationBatch, tools: Tools) -> list[dict[TextId, TextId | None]]:
     """Returns the pieces that are searched together, each with the piece before it if that is its context."""
-    if not batch.windows or tools.network.target.separator_id is None:
+    if not reads_context(tools, batch):
         return [dict.fromkeys(batch.pieces)]
     windows = [list_window(batch, rows) for rows in batch.windows]
     in_windows = {text_id for window in windows for text_id in window}
@@ -50,23 +56,16 @@ def list_rounds(batch: TranslationBatch, tools: Tools) -> list[dict[TextId, Text
 
 def list_window(batch: TranslationBatch, lines: Sequence[int]) -> list[TextId]:
     """Returns the pieces of lines that have a translation of their own, in order."""
-    text_ids = [text_id for line in lines for text_id in batch.list_ids(line)]
-    pieces = ((text_id, batch.pieces[text_id]) for text_id in text_ids)
-    return [text_id for text_id, piece in pieces if piece.is_translated or piece.recalled is not None]
+    return [text_id for line in lines for text_id in batch.list_ids(line) if batch.pieces[text_id].is_translated]
 
 
 def find_context(batch: TranslationBatch, text_id: TextId, tools: Tools) -> SentenceContext | None:
     """Returns a piece and its translation as the context of the next; None if they are too long or faulty."""
     piece, translation, target = batch.pieces[text_id], batch.translations.get(text_id), tools.network.target
-    if piece.recalled is not None:
-        source, text = normalise(piece.segment.text), normalise(piece.recalled.text)
-        tokens = tuple(target.encode(text))
-    elif translation and not is_faulty(tools, translation, batch.config):
-        source, text = piece.text, translation.hypotheses[0].text
-        tokens = tuple(token for token in translation.hypotheses[0].tokens if token != END)
-    else:
+    if translation is None or is_faulty(tools, translation, batch.config):
         return None
-    separator = target.separator_id
+    source, text = piece.text, translation.hypotheses[0].text
+    tokens, separator = [token for token in translation.hypotheses[0].tokens if token != END], target.separator_id
     if separator is None or not tokens or max(count_words(source), count_words(text)) > LONGEST_CONTEXT:
         return None
     return SentenceContext(source, (*tokens, separator))
@@ -105,14 +104,29 @@ def rewrite(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def search(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches for the translations of the pieces."""
+    """Searches for the translations of the pieces; a memory changes no context, and so no line unlike its own."""
     report = scale_progress(batch.progress, sum(piece.is_translated for piece in batch.pieces.values()), batch.lines)
+    if batch.memory is not None and reads_context(tools, batch):
+        texts = {text_id: piece.text for text_id, piece in batch.pieces.items() if piece.is_translated}
+        plain = search_without_memory(tools, batch)
+        contexts = {text_id: context for text_id in texts if (context := plain[text_id].context) is not None}
+        batch.translations |= tools.network.search(texts, batch.config, report, contexts)
+        return
     for some in list_rounds(batch, tools):
         texts = {text_id: piece.text for text_id in some if (piece := batch.pieces[text_id]).is_translated}
         befores = {text_id: find_context(batch, before, tools) for text_id, before in some.items() if before}
         contexts = {text_id: context for text_id, context in befores.items() if context is not None}
         progress = report_from(len(batch.translations), report)
         batch.translations |= tools.network.search(texts, batch.config, progress, contexts)
+
+
+def search_without_memory(tools: Tools, batch: TranslationBatch) -> PieceTranslations:
+    """Returns the translations of all pieces as without a translation memory."""
+    plain = replace(batch.take_rows(range(len(batch.lines))), memory=None)
+    tools = tools.with_network(tools.network._replace(neighbours=None))
+    for stage in (rewrite_lines, split, rewrite, search):
+        stage(tools, plain)
+    return plain.translations
 
 
 def ask_again(tools: Tools, batch: TranslationBatch) -> None:

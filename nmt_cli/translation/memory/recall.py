@@ -19,7 +19,7 @@ from nmt_cli.translation.batch import Tools
 from nmt_cli.translation.forced import encode_pairs, match_line, match_whole
 from nmt_cli.translation.memory.lookup import MemoryEntry, RecalledTranslation, StoredEntries, TranslationMemory
 from nmt_cli.translation.result import Hypothesis, Translation
-from nmt_cli.translation.search import ModelChoice, Network
+from nmt_cli.translation.search import ModelChoice
 from nmt_cli.translation.segmentation.line_reader import LineReader, MatchedPiece
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import Segment
@@ -39,8 +39,6 @@ class GuidedTools(Tools, Protocol):
 
     @property
     def stored_entries(self) -> StoredEntries | None: ...
-
-    def with_network(self, network: Network) -> Tools: ...
 
 
 class RecallingMemory(NamedTuple):

@@ -18,6 +18,7 @@ from nmt_cli.search.mixing import StoredTokens
 from nmt_cli.translation import forced
 from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.forced import Judge
+from nmt_cli.translation.lines import ContextWindow, lay_out_lines
 from nmt_cli.translation.memory.lookup import MOST_COMPARED, MOST_STORED, NearTexts, StoredEntries, TranslationMemory
 from nmt_cli.translation.placement.alignment import find_links
 from nmt_cli.translation.request import TranslationRequest
@@ -197,6 +198,22 @@ def test_a_line_without_a_word_in_common_stays_the_same_to_the_last_bit(
     alone = translate(bundled_translator, ["The lodger is strict.", *lines], beam_size=beam, n_best=beam)
     assert describe(guided[1:]) == describe(alone[1:])
     assert describe(guided[:1]) != describe(alone[:1])
+
+
+def test_a_line_behind_a_known_one_is_read_as_without_a_memory(bundled_translator: LineTranslator) -> None:
+    texts = ["I bought a new lamp.", "It is very nice.", "The table is old. It is expensive."]
+    lines, memory = lay_out_lines(texts, windows=[ContextWindow((), (0, 1, 2))]), TranslationMemory("deu")
+    memory.add(texts[0], "Ich habe einen Leuchter erstanden.")
+    memory.add("The table is old.", "Die Tafel ist alt.")
+    plain, known = (
+        bundled_translator.translate(lines, TranslateOptions(SearchOptions(), memory=some)) for some in (None, memory)
+    )
+    assert plain[1].text != bundled_translator.translate(texts[1:2], TranslateOptions(SearchOptions()))[0].text
+    assert [translation.text for translation in known] == [
+        "Ich habe einen Leuchter erstanden.",
+        plain[1].text,
+        plain[2].text.replace("Der Tisch ist alt.", "Die Tafel ist alt."),
+    ]
 
 
 @pytest.mark.parametrize("search", [{"neighbours": 0}, {"register": "informal"}], ids=str)
