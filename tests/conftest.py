@@ -63,9 +63,9 @@ WHOLE_NAMES = re.compile(
 )
 # The longest files of all, in seconds of one core: begun first, they do not keep one worker busy at the end.
 LONGEST_FIRST = """
-test_main_job.py test_page_without_server.py test_trace.py test_precision.py test_seq2seq.py test_timed.py test_run.py
+test_main_job.py test_page_without_server.py test_trace.py test_step.py test_seq2seq.py test_timed.py test_run.py
 test_string_task.py
-test_finetune.py test_kill.py test_step.py test_resume.py test_recurrence.py test_translate_streams.py
+test_finetune.py test_kill.py test_resume.py test_recurrence.py test_translate_streams.py
 test_exported_transformers.py test_vector_engine.py test_captions.py test_translate_lines.py test_models_stay.py
 test_cluster.py test_checkpoints.py test_quantise.py test_replaced_models.py test_overlap.py
 test_model_packages.py test_prepare.py test_frozen.py

@@ -15,33 +15,6 @@ def run(*arguments: str, cwd: Path, text: bytes = b"") -> tuple[int, list[str], 
     return done.returncode, done.stderr.splitlines(), done.stdout
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "error", "hint"),
-    [
-        (["train"], 66, "error: there is no prepared corpus in prepared/", "nmt prepare corpus.tsv"),
-        (["translate"], 66, "error: there is no model in model/", "nmt prepare corpus.tsv"),
-        (["evaluate"], 66, "error: there is no prepared corpus in prepared/", "nmt prepare corpus.tsv"),
-        (["visualize", "hello"], 66, "error: there is no model in model/", "nmt prepare corpus.tsv"),
-    ],
-    ids=lambda value: value[0] if isinstance(value, list) else "",
-)
-def test_a_command_before_its_time_names_the_one_that_comes_first(
-    tmp_path: Path, command: list[str], code: int, error: str, hint: str
-) -> None:
-    returned, lines, out = run(*command, cwd=tmp_path)
-    assert (returned, lines[-2], out) == (code, error, "")
-    assert lines[-1].startswith("hint: ") and hint in lines[-1]
-    assert not list(tmp_path.iterdir())
-
-
-def test_an_unknown_option_in_a_configuration_file_names_the_nearest(place: Path, tmp_path: Path) -> None:
-    file = tmp_path / "c.toml"
-    file.write_text("epocs = 3\n")
-    code, lines, _ = run("train", "--config", str(file), "--model", str(tmp_path / "m"), cwd=place)
-    assert (code, lines) == (2, [f"error: {file}: there is no setting 'epocs'", "hint: did you mean 'epochs'?"])
-    assert not (tmp_path / "m").exists()
-
-
 def test_a_damaged_model_is_named_file_by_file(place: Path, tmp_path: Path) -> None:
     from shutil import copytree
 
@@ -64,10 +37,7 @@ def test_invalid_utf8_on_standard_input_is_reported_after_the_lines_before(place
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["missing.txt"], "missing.txt does not exist"),
         (["model"], "model is a folder, which cannot be written to standard output"),
-        (["--n-best", "6"], "--n-best 6 needs a --beam-size of at least 6"),
-        (["--beam-size", "0"], "--beam-size is 0; at least 1 is needed"),
         (["--output", "model"], "-o model names a file for each input, and standard input has no name"),
     ],
 )

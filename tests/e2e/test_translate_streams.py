@@ -253,8 +253,6 @@ def test_pairs_are_scored_from_a_table_as_from_a_pipe(place: Path, tmp_path: Pat
         (["a.csv"], "--column is needed: which column of a.csv should be translated?"),
         (["a.md", "--scores"], "a Markdown page can store nothing beside the translation"),
         (["a.md", "lines.txt"], "several files, one of them md, cannot be joined into one"),
-        (["--workers", "2", "--ray", "auto"], "--workers cannot be combined with --ray"),
-        (["--workers", "0"], "--workers is 0; at least 1 is needed"),
     ],
 )
 def test_what_cannot_be_is_said(place: Path, arguments: list[str], message: str) -> None:

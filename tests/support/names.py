@@ -5,7 +5,8 @@ from nmt_cli.carrying.spans import Context
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.slips import Slips
 from nmt_cli.rewriting.spelling import GenderForms
-from support.rewriting import model_text
+from nmt_cli.translation.checks.words import CheckContext
+from support.rewriting import model_text, read_profile
 
 NAMES = ("Tom", "Maria", "Boston", "Anna", "Paris", "Berlin", "Peter", "Ken", "Oslo", "Rom", "Ulm", "Karl")
 ENGLISH = [
@@ -38,3 +39,16 @@ CONTEXT = Context(("eng", "deu"), find_names=ENGLISH_FINDER.find_names, is_word=
 
 def list_names(text: str, finder: NameFinder = ENGLISH_FINDER) -> list[str]:
     return [text[name.start : name.end] for name in finder.find_names(text)]
+
+
+# What a translation of these words may invent or copy.
+KNOWN = (
+    ("the work and the time of the school", "die Arbeit und die Zeit der Schule"),
+    ("a small house is beautiful", "ein kleines Haus ist schön"),
+    ("we buy milk and visit the garden today", "wir kaufen Milch und besuchen den Garten heute"),
+    ("the garden, a milk", "der Garten, eine Milch, das Wort"),
+    ("they greet Tom in Boston", "sie grüßen Tom in Boston"),
+)
+ORDINARY = 60 * KNOWN  # so that new words are seldom
+GERMAN_WORDS = CheckContext("eng", "deu", profile=read_profile(ORDINARY), is_rated=True)
+ENGLISH_WORDS = CheckContext("deu", "eng", profile=read_profile(pair[::-1] for pair in ORDINARY))

@@ -1,5 +1,6 @@
 """The published numbers: RESULTS.md and README say what results.jsonl says, and every link to them leads somewhere."""
 
+import pkgutil
 import random
 import re
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from bench import read_rows
 from checks import draw_unseen
 from fuzz_server import ENDPOINTS
 from phrases import PHRASES, Phrase, is_right, read_phrases
+from rules import PARTS, TABLES, leave_out, list_rules
+from rules import list_losses as list_changed_losses
 from starlette.routing import Match
 from stress_lost import HostileLine, list_losses, make_line
 from stress_rows import exchange_name, keeps_numbers, keeps_wrapped, wrap_word
@@ -297,3 +300,42 @@ def test_every_endpoint_is_fuzzed() -> None:
     routes = list_routes(Service(make_pool()[0]))
     missed = [route for route in routes if not any(route.matches(scope)[0] is Match.FULL for scope in scopes)]
     assert routes and missed == []
+
+
+# The benchmark of the rules leaves each out: it knows all rows of the tables, and its parts exist.
+
+SOURCE, REFERENCE = "Press <b>3</b> or 4.", "Drücken Sie <b>3</b> oder 4."
+
+
+def test_every_row_of_the_tables_is_a_rule_with_a_name_of_its_own() -> None:
+    rows = sum(len(pkgutil.resolve_name(path)) for path in TABLES.values())
+    assert len(list_rules()) == rows + len(PARTS)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_a_part_stands_for_exists_and_is_something_else(name: str) -> None:
+    path, attribute, instead = PARTS[name]
+    assert getattr(pkgutil.resolve_name(path), attribute) != instead
+
+
+def test_a_row_is_left_out_of_the_tables_that_have_it_alone() -> None:
+    row, other = object(), object()
+    assert leave_out(row, (other, row)) == (other,)
+    assert leave_out(row, (other,)) == (other,)
+    assert leave_out(row, [row]) == [row]
+
+
+@pytest.mark.parametrize(
+    ("source", "reference", "target", "kinds"),
+    [
+        (SOURCE, REFERENCE, REFERENCE, set()),
+        (SOURCE, REFERENCE, "Drücken Sie 3 oder 5.", {"number", "markup"}),
+        ("Press 4.", "Drücken Sie.", "Drücken.", set()),  # the reference has no number either
+        ("I saw Kazimierz.", "Ich sah Kazimierz.", "Ich sah ihn.", {"name"}),
+        ("I saw it. It was large.", "Ich sah es. Es war groß.", "Ich sah.", {"sentence"}),
+    ],
+)
+def test_what_the_reference_has_and_a_translation_has_not_is_lost(
+    source: str, reference: str, target: str, kinds: set[str]
+) -> None:
+    assert set(list_changed_losses(source, reference, target, "deu")) == kinds

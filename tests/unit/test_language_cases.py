@@ -10,6 +10,7 @@ text (or a text with its translation) and what is found in it. A new language br
 """
 
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -18,33 +19,53 @@ from typing import Any
 import pytest
 
 from nmt_cli.carrying.dates import DATES, WEEKDAYS, find_dates
+from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
 from nmt_cli.carrying.names import find_acronyms
 from nmt_cli.carrying.number_values import compare_numbers, find_ending, find_lost_decades, list_uncertain
 from nmt_cli.carrying.numbers import FULL_TIMES, HOUR_PARTS, NumberNotation, is_label
-from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_places
+from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_persons, find_places, is_sure_person
 from nmt_cli.carrying.prose_marks import EMPHASIS
 from nmt_cli.carrying.spans import NO_CONTEXT, Attempt, Context, Span, SpanKind, cover_spans
-from nmt_cli.carrying.syntax import ACCELERATORS, split_choice
+from nmt_cli.carrying.syntax import ACCELERATORS, move_to_word, split_choice
 from nmt_cli.languages.codes import guess_language
 from nmt_cli.languages.rules import find_rules
+from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.marks import FinalMarks, choose_marks, find_outer_quotes
 from nmt_cli.rewriting.protocol import Written
-from nmt_cli.rewriting.spelling import drop_gender_marks
+from nmt_cli.rewriting.spelling import Abbreviations, drop_gender_marks
+from nmt_cli.text.normalise import normalise
 from nmt_cli.text.profile import TextProfile
-from nmt_cli.translation.checks.strange_words import check_negation
+from nmt_cli.translation.checks.strange_words import check_negation, find_copied, find_invented
 from nmt_cli.translation.checks.table import check_pair
 from nmt_cli.translation.checks.words import CheckContext
 from nmt_cli.translation.config import LineOptions
+from nmt_cli.translation.placement.units import find_units
+from nmt_cli.translation.segmentation.dividers import frame_segment
 from nmt_cli.translation.segmentation.insets import Inset, find_bracketed, find_speech
 from nmt_cli.translation.segmentation.line_reader import LineReader
-from nmt_cli.translation.segmentation.segments import cut, find_sentence_starts, join_segments
-from support.names import CONTEXT, ENGLISH_FINDER, GERMAN_FINDER, list_names
-from support.rewriting import change, model_text
+from nmt_cli.translation.segmentation.segments import Segment, cut, find_sentence_starts, join_segments
+from support.names import CONTEXT, ENGLISH_FINDER, ENGLISH_WORDS, GERMAN_FINDER, GERMAN_WORDS, list_names
+from support.rewriting import (
+    ABBREVIATED,
+    ENGLISH,
+    change,
+    make_caser,
+    make_slips,
+    model_text,
+    read,
+    read_profile,
+)
 
 CASES = Path(__file__).parents[1] / "cases"
 READER = LineReader(LineOptions(), copies_placeholders=True)
 FREQUENT = [("We live in Austria.", "Wir leben hier.")] * RARE_PLACE_COUNT
+LETTERS = {"eng": ENGLISH + "./TOES" * 3, "deu": "Er sagte: „Ja, daß die Ähren – fünf Mal – überm Löß wachsen.“ "}
+LETTERS["fra"] = "Il a dit : « Ça m’est égal, n’est-ce pas ? » — Où ? "
+SURNAMES = {
+    "eng": [("A brown dog.", "Ein brauner Hund."), ("I know Tom Jackson.", "Ich kenne Tom Jackson.")],
+    "deu": [("Der Koch isst Brot.", "The cook eats bread.")],
+}
 FINDERS_OF_NAMES = {"eng": ENGLISH_FINDER, "deu": GERMAN_FINDER}
 
 Languages = tuple[str, str]
@@ -171,6 +192,93 @@ def compare_both_ways(texts: list[str], languages: Languages) -> list[str]:
     return [number for difference in (*there, *back) for number in difference]
 
 
+def read_usual_case(text: str, languages: Languages) -> list[Any]:
+    """A text as it is read, and the case that its translation gets: in all words, or in those with these numbers."""
+    changed = change(make_caser(), text)
+    if changed is None:
+        return [text]
+    read_text, plan = changed
+    return [read_text.text, *([plan.kind, *sorted(plan.words)] if plan else [])]
+
+
+def read_characters(text: str, languages: Languages) -> str:
+    return read(Characters(Counter(LETTERS[languages[0]])), normalise(text))
+
+
+def list_foreign(text: str, languages: Languages) -> list[str]:
+    return [text[start:end] for start, end in Characters(Counter(ENGLISH)).find_foreign_words(text)]
+
+
+def keep_exclamation(texts: list[str], languages: Languages) -> str:
+    return FinalMarks(find_rules(languages[1]), choose_marks({".": 9, "!": 1, ",": 1})).keep(*texts)
+
+
+def read_marks(texts: list[str], languages: Languages) -> list[str]:
+    """A source as it is read without all of its final marks, and its translation with them."""
+    return [read(FinalMarks(find_rules(languages[1]), {}), texts[0]), write_final_mark(texts, languages)]
+
+
+def list_terms(case: list[Any], languages: Languages) -> list[list[str]]:
+    """The terms of a glossary, and other spans, in a text."""
+    terms, text = case
+    spans = find_spans(text)
+    return pair(text, sorted([*spans, *Glossary(terms).find_terms(cover_spans(text, spans))]))
+
+
+def list_forms_of_terms(case: list[str], languages: Languages) -> list[str]:
+    """The words of a text that are other forms of a term."""
+    return [form for form, _ in Glossary({case[0]: "…"}).find_forms(case[1], languages[0])]
+
+
+@cache
+def learn_surnames(language: str) -> tuple[TextProfile, TextProfile]:
+    model = model_text(SURNAMES[language] * 2)
+    return model.source, model.target
+
+
+def list_surnames(text: str, languages: Languages) -> list[str]:
+    persons, naming = find_persons(text, *learn_surnames(languages[0])), find_rules(languages[0]).naming
+    is_noun = languages[0] == "deu"  # where nouns have capitals, only a sure name is one
+    return [span.text for span in persons if not is_noun or is_sure_person(text, span.start, naming)]
+
+
+def list_extracted(text: str, languages: Languages) -> list[str]:
+    return [span.text if span.is_extracted else f"{span.text} is masked" for span in find_spans(text)]
+
+
+def move_sign(text: str, languages: Languages) -> str:
+    """An entry of a menu whose declared sign within a word moves before it."""
+    sign = next(sign for sign in "&~_" if sign in text)
+    assert move_to_word(text, "%", []) == move_to_word(text, "&" if sign == "_" else "_", []) == text
+    code = [Span(0, len(text), text, SpanKind.CODE)] if text.startswith("`") else []
+    return move_to_word(text, sign, code)
+
+
+def read_item(text: str, languages: Languages) -> str:
+    segments = frame_segment(Segment(text, (), blank_before=False, ends_sentence=True), languages[0])
+    return "".join(segment.text for segment in segments if not segment.is_frame)
+
+
+def list_invented(texts: list[str], languages: Languages) -> list[str]:
+    return find_invented(*texts, GERMAN_WORDS if languages[1] == "deu" else ENGLISH_WORDS)
+
+
+@cache
+def learn_pairs(languages: Languages, sentences: tuple[str, str]) -> CheckContext:
+    return CheckContext(*languages, profile=read_profile([sentences] * 40))
+
+
+def list_unseen(texts: list[str], languages: Languages) -> list[str]:
+    """What is reported of words that training on sentences about a dog never had."""
+    context = learn_pairs(languages, ("we see dog", "wir sehen hund"))
+    return [check.message for check in check_pair(*texts, context) if check.kind == "unseen words"]
+
+
+def list_other_languages(text: str, languages: Languages) -> list[str]:
+    context = learn_pairs(languages, ("we see dog and cat", "wir sehen hund und katze"))
+    return [check.message for check in check_pair(text, text, context) if check.kind in ("language", "other language")]
+
+
 class Swapped:
     """The marks of numbers of English and German, either way."""
 
@@ -237,7 +345,9 @@ def list_accelerators(text: str, languages: Languages) -> list[int]:
 
 
 def list_choices(text: str, languages: Languages) -> list[str]:
-    return [part.text for part in split_choice(text) or () if part.is_text]
+    parts = split_choice(text) or ()
+    assert not parts or "".join(part.text for part in parts) == text
+    return [part.text for part in parts if part.is_text]
 
 
 def read_genders(text: str, languages: Languages) -> str:
@@ -302,6 +412,24 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "gender forms": read_genders,
     "outer quotes": list_outer_quotes,
     "final marks": write_final_mark,
+    "usual case": read_usual_case,
+    "seen characters": read_characters,
+    "foreign words": list_foreign,
+    "exclamations": keep_exclamation,
+    "several marks": read_marks,
+    "slips": lambda text, languages: read(make_slips(), text),
+    "abbreviations": lambda text, languages: read(Abbreviations(ABBREVIATED), text),
+    "terms": list_terms,
+    "forms of terms": list_forms_of_terms,
+    "surnames": list_surnames,
+    "taken out": list_extracted,
+    "moved signs": move_sign,
+    "items": read_item,
+    "units": lambda text, languages: [text[start:end] for start, end in find_units(text)],
+    "invented words": list_invented,
+    "copied words": lambda texts, languages: find_copied(*texts, GERMAN_WORDS),
+    "unseen words": list_unseen,
+    "other languages": list_other_languages,
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from nmt_cli import files
 from nmt_cli.errors import OutputError
-from nmt_cli.files import stage_directory, take_lock
+from nmt_cli.files import hold_file, is_at, stage_directory, take_lock
 
 
 def test_a_staged_directory_replaces_the_old_one_whole_and_only_if_told(tmp_path: Path) -> None:
@@ -159,3 +159,26 @@ def test_an_interruption_right_after_staging_leaves_nothing(tmp_path: Path, monk
     with pytest.raises(KeyboardInterrupt), stage_directory(tmp_path / "prepared", replace=False):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+# A lock of a file keeps others out while it is held, and leaves no file behind.
+
+
+def test_a_file_is_held_by_one_and_gone_afterwards(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    with hold_file(path), pytest.raises(BlockingIOError), hold_file(path):
+        pass
+    assert not path.exists()
+    with hold_file(path):
+        assert path.exists()
+
+
+def test_a_file_that_was_replaced_is_another(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.touch()
+    with path.open() as file:
+        assert is_at(file.fileno(), path)
+        path.rename(tmp_path / "y")
+        assert not is_at(file.fileno(), path)
+        path.touch()
+        assert not is_at(file.fileno(), path)

@@ -76,14 +76,3 @@ def test_a_model_that_is_not_there_or_damaged_is_an_error(untrained_model: Path,
     (copy / "model.json").write_text("{}")
     with pytest.raises(nmt.NmtError, match="is damaged"):
         nmt.info(copy)
-
-
-@pytest.mark.parametrize(
-    ("typed", "hint"),
-    [("serve", "translate --serve 5000"), ("info", "--info"), ("trian", "nmt train")],
-)
-def test_commands_of_other_programs_lead_to_what_does_their_work(typed: str, hint: str) -> None:
-    result = CliRunner().invoke(app, [typed])
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: there is no command {typed}\nhint: type nmt")
-    assert hint in result.stderr

@@ -3,10 +3,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import nmt_cli as nmt
 from nmt_cli.api import translator
+from nmt_cli.api.drawings.attention import compute_diagonal_share, compute_entropy
 from nmt_cli.api.translator import FileReport
 from nmt_cli.errors import CheckError, NmtError, NotFoundError, OptionError, OutputError
 from nmt_cli.translation.result import FailedCheck
@@ -214,3 +216,17 @@ def test_a_report_keeps_as_many_doubtful_texts_as_there_is_room_for(monkeypatch:
         report.add(translation)
     assert (report.texts, report.flagged_count) == (4, 3)
     assert [number for number, _ in report.flagged] == [2, 3]
+
+
+# Measures of attention: its entropy, and its share near the diagonal.
+
+
+def test_entropy_is_in_bits_and_a_mean_over_the_words() -> None:
+    assert compute_entropy(np.array([[1.0, 0, 0, 0], [0.25] * 4])) == pytest.approx(1)
+
+
+def test_the_diagonal_is_as_wide_as_a_word_at_least() -> None:
+    assert compute_diagonal_share(np.eye(5)) == pytest.approx(1)
+    assert compute_diagonal_share(np.eye(5)[::-1]) == pytest.approx(1 / 5)
+    assert compute_diagonal_share(np.full((4, 8), 1 / 8)) < 0.5
+    assert compute_diagonal_share(np.ones((1, 1))) == 1

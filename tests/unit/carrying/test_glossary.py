@@ -22,24 +22,6 @@ def test_all_entries_that_stand_at_a_place_are_found_longest_first(entries: list
     assert list(PrefixIndex(entries).find_at(text, start)) == expected
 
 
-@pytest.mark.parametrize(
-    ("language", "term", "text", "forms"),
-    [
-        ("eng", "landlord", "Our landlords and a landlord of landlords’ lands.", ["landlords", "landlords"]),
-        ("eng", "managing director", "Two Managing Directors and directors.", ["Managing Directors"]),
-        ("eng", "City", "Cities, excity, cites, city", ["Cities"]),
-        ("eng", "land", "The landlord lands.", ["lands"]),
-        ("deu", "Vertrag", "Verträge, Vertrags, Verträgen, Vertragsende", ["Verträge", "Vertrags", "Verträgen"]),
-        ("deu", "Verzeichnis", "Die Verzeichnisse", ["Verzeichnisse"]),
-        ("xxx", "landlord", "landlords", []),  # whose forms are not known
-    ],
-)
-def test_other_forms_of_a_term_are_no_terms_but_look_like_it(
-    language: str, term: str, text: str, forms: list[str]
-) -> None:
-    assert list(Glossary({term: "…"}).find_forms(text, language)) == [(form, term) for form in forms]
-
-
 def test_a_form_that_has_a_line_or_stands_in_a_longer_term_is_not_reported() -> None:
     terms = Glossary(
         {"landlord": "Vermieter", "landlords": "Vermieter", "lord": "Herr", "lords of war": "Kriegsherren"}
@@ -50,10 +32,6 @@ def test_a_form_that_has_a_line_or_stands_in_a_longer_term_is_not_reported() -> 
 def write(path: Path, text: str | bytes) -> Path:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
-
-
-def glossary(**terms: str) -> Glossary:
-    return Glossary({source.replace("_", " "): target for source, target in terms.items()})
 
 
 def find_terms(terms: Glossary, text: str) -> list[tuple[str, str]]:
@@ -105,63 +83,6 @@ def test_a_bad_file_is_told_with_its_line(tmp_path: Path, text: str | bytes, mes
         Glossary.load(write(tmp_path / "terms.tsv", text))
 
 
-def test_the_longest_term_wins() -> None:
-    terms = glossary(network="Netz", neural_network="neuronales Netz")
-    assert find_terms(terms, "a neural  network") == [("neural  network", "neuronales Netz")]
-
-
-def test_terms_are_whole_words_but_in_scripts_without_blanks() -> None:
-    assert find_terms(glossary(cat="Katze"), "concatenate cats, cat-like: cat.") == [("cat", "Katze"), ("cat", "Katze")]
-    assert find_terms(Glossary({"网络": "network"}), "神经网络很好") == [("网络", "network")]
-    assert find_terms(Glossary({"GPU": "GPU"}), "这个GPU很快") == [("GPU", "GPU")]
-    assert find_terms(Glossary({"C++": "C++"}), "in C++, not C+") == [("C++", "C++")]
-
-
-@pytest.mark.parametrize(
-    ("term", "text", "expected"),
-    [
-        ("ताब", "किताब", []),  # between two vowel signs of a longer word
-        ("कित", "किताब", []),
-        ("किताब", "यह किताब।", ["किताब"]),
-        ("บ้าน", "ที่บ้าน", ["บ้าน"]),  # the mark before it ends a word of its own
-        ("word", "❤\ufe0fword", ["❤\ufe0f", "word"]),
-    ],
-)
-def test_a_vowel_sign_beside_a_term_belongs_to_its_word(term: str, text: str, expected: list[str]) -> None:
-    assert [source for source, _ in find_terms(Glossary({term: "x"}), text)] == expected
-
-
-def test_case_follows_the_text_unless_the_term_is_written_so() -> None:
-    terms = glossary(dog="Hund", apple="apfel", IT="EDV")
-    assert find_terms(terms, "Dog DOG dog Apple") == [
-        ("Dog", "Hund"),
-        ("DOG", "HUND"),
-        ("dog", "Hund"),
-        ("Apple", "Apfel"),
-    ]
-    assert find_terms(terms, "IT works") == [("IT", "EDV")]
-
-
-@pytest.mark.parametrize(
-    ("term", "text"),
-    [("sınır", "sInır"), ("gas", "gaſ"), ("\u00b5m", "\u03bcM"), ("σας", "σασ"), ("İstanbul", "İstanbul")],
-)
-def test_letters_that_only_some_take_for_two_cases_of_one_are_matched(term: str, text: str) -> None:
-    assert find_terms(Glossary({term: "x"}), text) == [(text, "x")]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("sinir", "nerve"), ("sınır", "border"), ("Sınır", "Border"), ("SİNİR", "NERVE"), ("sınir", None)],
-)
-def test_the_dotless_i_is_another_letter(text: str, expected: str | None) -> None:
-    assert [target for _, target in find_terms(glossary(sinir="nerve", sınır="border"), text)] == (
-        [expected] if expected else []
-    )
-    assert find_terms(glossary(sinir="nerve"), "sınır") == []
-    assert find_terms(glossary(sinir_ucu="nerve ending", ucu="ending"), "sınır ucu") == [("ucu", "ending")]
-
-
 def test_two_cases_of_a_letter_for_re_are_one_letter_for_the_glossary() -> None:
     assert all(
         fold_case(first) == fold_case(second) for first, second in ("iI", "iİ", "ıI", "sſ", "kK", "åÅ", "σς", "ßẞ")
@@ -179,13 +100,6 @@ def test_terms_are_found_in_decomposed_text_and_only_whole_letters(text: str) ->
         [(term, _)] = find_terms(terms, f"{written}.")
         assert term and written.endswith(term)
     assert find_terms(terms, "Viê\u0323t") == [("Viê\u0323t", "Viet")]
-
-
-def test_protected_spans_come_first() -> None:
-    assert find_terms(glossary(example="Beispiel"), "example at example.com/example") == [
-        ("example", "Beispiel"),
-        ("example.com/example", "example.com/example"),
-    ]
 
 
 def test_terms_that_begin_alike_cost_no_more_than_others() -> None:

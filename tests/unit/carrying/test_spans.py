@@ -8,13 +8,11 @@ from hypothesis import strategies as st
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.prose_marks import EMPHASIS
-from nmt_cli.carrying.spans import NO_CONTEXT, Span, SpanKind
+from nmt_cli.carrying.spans import NO_CONTEXT, SpanKind
 from nmt_cli.carrying.syntax import (
     find_placeholders,
     is_block_tag,
-    move_to_word,
     parts_words,
-    split_choice,
     trim_address,
 )
 from support.names import CONTEXT
@@ -57,23 +55,6 @@ def test_the_placeholders_of_every_catalogue_syntax_are_spans(syntax: str, place
     assert not any(span.is_extracted for span in find_spans(text))
 
 
-@pytest.mark.parametrize("formula", ["H<sub>2</sub>O", "CO<sub>2</sub>", "m<sup>2</sup>", "10<sup>-3</sup>"])
-def test_formulas_and_units_with_raised_or_lowered_numbers_are_masked_as_a_whole(formula: str) -> None:
-    assert span_texts(f"It is {formula}.") == [formula]
-    assert span_texts("the 10<sup>th</sup> and Tom<sup>1</sup>") == ["<sup>", "</sup>", "<sup>", "</sup>"]
-
-
-@pytest.mark.parametrize("tag", ["kbd", "code", "samp", "var", "pre"])
-def test_what_is_typed_or_printed_is_one_span_with_its_tags(tag: str) -> None:
-    assert span_texts(f"Run <{tag}>make it</{tag}> now.") == [f"<{tag}>make it</{tag}>"]
-    assert span_texts("Press <kbd>Alt</kbd> + <kbd>F4</kbd>!") == ["<kbd>Alt</kbd> + <kbd>F4</kbd>"]
-
-
-def test_code_between_backticks_is_a_span_but_a_grave_accent_is_none() -> None:
-    assert span_texts("Run `make it` or `x`.") == ["`make it`", "`x`"]
-    assert span_texts("He said ``yes'' and l`amour, rock`n`roll") == ["``", "''"]  # the marks, not the word
-
-
 def test_an_address_ends_before_the_marks_of_its_sentence() -> None:
     assert trim_address("https://en.wikipedia.org/wiki/Hund_(dog)).") == "https://en.wikipedia.org/wiki/Hund_(dog)"
     assert trim_address("https://x.org/?!") == "https://x.org/"
@@ -97,67 +78,7 @@ def test_no_text_takes_long(text: str) -> None:
     assert time.process_time() - started < 5  # hours, if the time grew with the square of the length or worse
 
 
-@pytest.mark.parametrize("face", [":-)", ";)", ":D", ":'(", ":-(", "=P", "xD", "<3", "^^", ":/"])
-def test_typed_faces_are_emoji_that_stand_for_no_word(face: str) -> None:
-    (span,) = find_spans(f"I like it {face}, Tom")
-    assert span.text == face and span.is_extracted
-
-
-@pytest.mark.parametrize(
-    "text", ["I like it \ufffd, Tom", "\ufffd\ufffd", "I don\ufffdt know.", "Hello 😀\ufffd", "DONE\ufffd 12"]
-)
-def test_half_of_an_emoji_is_taken_out_wherever_it_stands(text: str) -> None:
-    spans = find_spans(text)
-    assert all(span.is_extracted for span in spans if "\ufffd" in span.text)
-    assert "".join(span.text for span in spans).count("\ufffd") == text.count("\ufffd")
-
-
-@pytest.mark.parametrize("text", ["Note: /home", "5:3", "a:b", "(see:)", "XDR", "x = (y)", "He said:(no)"])
-def test_other_marks_are_no_faces(text: str) -> None:
-    assert not any(span.is_extracted for span in find_spans(text))
-
-
 # Messages of ICU, entries of menus, and references of HTML.
-
-
-@pytest.mark.parametrize(
-    ("choice", "texts"),
-    [
-        ("{n, plural, one {# day} other {# days}}", ["# day", "# days"]),
-        ("{n,plural,offset:1 =0{none}other{all but {who}}}", ["none", "all but {who}"]),
-        ("{who, select, she {her} other {their}}", ["her", "their"]),
-        ("{a, plural, other {{b, select, x {y} other {z}}}}", ["{b, select, x {y} other {z}}"]),
-        (
-            "{0,choice,0#no files|1#one file|1<{0,number,integer} files}",
-            ["no files", "one file", "{0,number,integer} files"],
-        ),
-        (r"{n, choice, -1\#none| 2.5≤some of {1}}", ["none", "some of {1}"]),
-    ],
-)
-def test_a_choice_is_split_into_its_syntax_and_its_texts(choice: str, texts: list[str]) -> None:
-    parts = split_choice(choice)
-    assert parts is not None
-    assert [part.text for part in parts if part.is_text] == texts
-    assert "".join(part.text for part in parts) == choice
-
-
-@pytest.mark.parametrize(
-    ("text", "moved"),
-    [
-        ("E&xit", "&Exit"),
-        ("Save a&ll...", "Save &all..."),
-        ("(Zoo~m)", "(~Zoom)"),
-        ("Pre_ferences", "_Preferences"),
-        ("`Sh_ow`", "`Sh_ow`"),  # which a span covers
-        *((text, text) for text in ("AT&T", "a_b_c", "x & y", "data_type", "Data_Type", "MAX_SIZE", "?q=x&p=y")),
-        *((text, text) for text in ("Da_ta.txt", "/Spe_cial", "E&xit and Q&uit", f"E&xit {'now ' * 20}")),
-    ],
-)
-def test_a_declared_sign_inside_a_word_of_a_menu_moves_before_it(text: str, moved: str) -> None:
-    sign = next(sign for sign in "&~_" if sign in text)
-    code = Span(0, len(text), text, SpanKind.CODE)
-    assert move_to_word(text, sign, [code] if text.startswith("`") else []) == moved
-    assert move_to_word(text, "%", []) == move_to_word(text, "&" if sign == "_" else "_", []) == text
 
 
 # Placeholders that wrap words are taken out as tags are, so that no word between them gets lost.

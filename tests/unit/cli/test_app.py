@@ -66,15 +66,6 @@ def test_the_version_is_that_of_the_package() -> None:
     assert runner.invoke(app, ["--version"]).stdout == f"nmt {__version__}\n"
 
 
-def test_a_mistyped_command_or_option_names_the_nearest() -> None:
-    command = runner.invoke(app, ["trian"])
-    assert "train" in command.stderr and command.exit_code == ExitCode.USAGE
-    option = runner.invoke(app, ["train", "--epoch", "3"])
-    assert "--epochs" in option.stderr and option.exit_code == ExitCode.USAGE
-    usage = runner.invoke(app, ["train", "[OPTIONS]", "--epochs", "5"])
-    assert "hint: type nmt train --epochs 5" in usage.stderr and usage.exit_code == ExitCode.USAGE
-
-
 def failing(problem: BaseException) -> typer.Typer:
     small = typer.Typer(cls=NmtGroup)
 

@@ -153,18 +153,6 @@ def test_an_empty_test_split_is_an_error(shouting: Shouting, monkeypatch: pytest
     assert "the test split is empty" in result.stderr
 
 
-def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
-    ready = ["evaluate", "--hypothesis", write(tmp_path / "h", "a\n"), "--reference", write(tmp_path / "r", "a\n")]
-    result = runner.invoke(app, [*ready, "-m", "bleu", "--beam-size", "3"])
-    assert result.exit_code == 2 and "--beam-size cannot be combined with --hypothesis" in result.stderr
-    result = runner.invoke(app, [*ready, "-m", "bleu", "--model", "m"])
-    assert result.exit_code == 2 and "--model cannot be combined with --hypothesis" in result.stderr
-    result = runner.invoke(app, [*ready, "-m", "bleu", "--data", str(tmp_path / "nowhere")])
-    assert result.exit_code == 66 and "nowhere" in result.stderr
-    result = runner.invoke(app, ["evaluate", "--explain", "a b", "a b", "--json"])
-    assert result.exit_code == 2 and "--json cannot be combined with --explain" in result.stderr
-
-
 @pytest.mark.parametrize("option", ["--sentences", "--report"])
 def test_what_is_scored_is_not_written_over(tmp_path: Path, option: str) -> None:
     ready = write(tmp_path / "h.md", "German\na b\n")
@@ -199,11 +187,6 @@ def test_other_languages_than_those_of_the_data_are_told(shouting: Shouting) -> 
     assert "translates abc -> fr, but the data is abc -> eng" in message
 
 
-def test_standard_input_can_be_one_side_alone() -> None:
-    twice = runner.invoke(app, ["evaluate", "--hypothesis", "-", "--reference", "-"])
-    assert (twice.exit_code, "can be read once" in twice.stderr) == (ExitCode.USAGE, True)
-
-
 # `nmt evaluate` of several systems, with a translator that needs no model.
 
 
@@ -218,8 +201,6 @@ def test_every_model_has_the_weights_that_are_asked_for(
     assert [(request.model.name, request.precision) for request in asked] == [("a", "float"), ("b", "float")]
     result = runner.invoke(app, ["evaluate", "--metric", "chrf", "--precision", "int8", "--json", *models[:2]])
     assert json.loads(result.stdout)["scored"]["precision"] == "int8"
-    refused = runner.invoke(app, ["evaluate", "--hypothesis", "o", "--reference", "r", "--precision", "int8"])
-    assert "--precision cannot be combined with --hypothesis" in refused.stderr
 
 
 def test_a_rival_is_compared_with_two_tests(shouting: Shouting, tmp_path: Path) -> None:
@@ -317,14 +298,6 @@ def test_a_warning_names_its_system_even_if_it_contains_the_name() -> None:
     reports: Any = [SimpleNamespace(warnings=("one for all", f"{name}/ saw it", "a cut")) for name in ("a", "b")]
     reports[1].warnings = reports[1].warnings[:2]
     assert merge_warnings(["a", "b"], reports) == ["one for all", "a/ saw it", "a: a cut", "b/ saw it"]
-
-
-def test_the_same_system_twice_is_refused(tmp_path: Path) -> None:
-    hypotheses, reference = write(tmp_path / "h", "a\n"), write(tmp_path / "r", "a\n")
-    result = runner.invoke(
-        app, ["evaluate", "--hypothesis", hypotheses, "--hypothesis", hypotheses, "--reference", reference]
-    )
-    assert "is given twice" in result.stderr and result.exit_code == ExitCode.USAGE
 
 
 def test_only_the_model_itself_is_reranked(shouting: Shouting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

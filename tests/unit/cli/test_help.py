@@ -121,19 +121,6 @@ def test_a_short_description_is_the_first_clause_and_what_is_short(text: str, sh
     assert shorten_description(text) == short
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["train", "--epochs", "2", "--epochs=3"], "--epochs is given twice"),
-        (["translate", "-o", "a", "--output", "b", "-o", "c"], "--output is given 3 times"),
-        (["translate", "--repair", "--no-repair"], "--repair and --no-repair contradict each other"),
-    ],
-)
-def test_an_option_that_takes_one_value_cannot_be_repeated(arguments: list[str], said: str) -> None:
-    result = runner.invoke(app, arguments)
-    assert said in result.stderr and result.exit_code == 2
-
-
 def test_a_flag_may_be_repeated() -> None:
     result = runner.invoke(app, ["translate", "-q", "-q", "--repair", "--repair", "no-such-file"])
     assert "no-such-file" in result.stderr

@@ -6,8 +6,7 @@ import typer
 from typer.testing import CliRunner
 
 from nmt_cli.api.options.refusals import ExplicitOptions
-from nmt_cli.cli.app import NmtCommands, NmtGroup, app, load_command
-from nmt_cli.cli.app import app as main_app
+from nmt_cli.cli.app import NmtCommands, NmtGroup, load_command
 from nmt_cli.cli.parsing.command import PanelledCommand
 from nmt_cli.cli.parsing.configuration import name_option
 from nmt_cli.cli.parsing.options import with_settings
@@ -165,50 +164,6 @@ def test_another_type_in_a_file_is_told(tmp_path: Path, content: str) -> None:
     assert f"--{content.partition(' ')[0]} cannot be" in result.stderr and "it takes" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "content", "message", "hint"),
-    [
-        ("train", 'tokenizer = "bpe"', "tokenizer is a setting of nmt prepare, not of nmt train", "prepare"),
-        ("translate", "epochs = 3", "epochs is a setting of nmt train, not of nmt translate", "train"),
-        ("evaluate", "[evaluate]\nepochs = 3", "epochs is a setting of nmt train, not of nmt evaluate", "train"),
-    ],
-)
-def test_an_option_of_another_command_is_named_as_such(
-    command: str, content: str, message: str, hint: str, tmp_path: Path
-) -> None:
-    (tmp_path / "c.toml").write_text(content)
-    result = runner.invoke(main_app, [command, "--config", str(tmp_path / "c.toml")])
-    assert message in result.stderr and f"hint: put it under [{hint}]" in result.stderr
-
-
-@pytest.mark.parametrize("command", ["prepare", "train", "translate", "evaluate", "visualize"])
-def test_every_command_reads_its_options_from_a_file(command: str, tmp_path: Path) -> None:
-    (tmp_path / "c.toml").write_text(f"[{command}]\nno-such-option = 1\n")
-    result = runner.invoke(main_app, [command, "--config", str(tmp_path / "c.toml")])
-    assert f"c.toml, [{command}]: there is no setting 'no-such-option'" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "content", "message"),
-    [
-        ("train", "time = 3", "c.toml: --time cannot be '3'"),
-        ("train", "epochs = -2", "c.toml: --epochs is -2"),
-        ("train", "attention = 'dot'\nheads = 2", "c.toml: --heads is 2"),
-        ("translate", "n-best = 7", "c.toml: --n-best 7 needs a --beam-size of at least 7"),
-        ("prepare c.toml", "vocab-size = 1", "c.toml: --vocab-size is 1"),
-        ("train --time 3", "time = 4", "error: --time cannot be '3'"),
-        ("train --epochs -2", "batch = 3", "error: --epochs is -2"),
-        ("train --set clip=0", "batch = 3", "error: --clip is 0.0; at least 1e-06 is needed"),
-    ],
-)
-def test_an_error_about_an_option_of_a_file_names_the_file(
-    arguments: str, content: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "c.toml").write_text(content)
-    assert message in runner.invoke(main_app, [*arguments.split(), "--config", "c.toml"]).stderr
-
-
 # `--set NAME=VALUE`, and what is said to whoever types an option that does not exist.
 
 
@@ -246,12 +201,6 @@ def test_every_setting_is_an_option_of_its_command(command: str) -> None:
     for parameter in load_command(command).params:
         if parameter.param_type_name == "option" and parameter.is_flag and "help" not in parameter.name:
             assert parse(command, f"--{name_option(parameter)}")[parameter.name] is True
-
-
-def test_an_error_about_a_setting_of_a_file_names_the_file(tmp_path: Path) -> None:
-    (tmp_path / "c.toml").write_text("max-words = 0\n")
-    result = runner.invoke(app, ["translate", "--config", str(tmp_path / "c.toml")])
-    assert result.stderr.splitlines()[0] == f"error: {tmp_path / 'c.toml'}: --max-words is 0; at least 1 is needed"
 
 
 def test_a_switch_without_an_opposite_can_be_set_to_false() -> None:

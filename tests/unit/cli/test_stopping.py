@@ -1,11 +1,17 @@
 """Signals while a command runs: the first asks, the second ends."""
 
 import signal
+from pathlib import Path
 
 import pytest
 import typer
 
+from nmt_cli.api.prepare import PrepareRequest
 from nmt_cli.cli.app import Stop, catch_stop_signals
+from nmt_cli.cli.prepare import offer_resumption
+from nmt_cli.cli.render import Screen
+from nmt_cli.corpus.config import PrepareOptions
+from nmt_cli.corpus.steps.workspace import locate_workspace
 
 
 def test_the_first_signal_asks_and_the_second_ends() -> None:
@@ -52,3 +58,22 @@ def test_a_closed_terminal_stops_training_as_sigterm_does() -> None:
             assert not stop()
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+# What `nmt prepare` says of a preparation that was interrupted.
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_an_interruption_names_the_command_that_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], is_kept: bool
+) -> None:
+    data = tmp_path / "data"
+    request = PrepareRequest(corpus=("a b.tsv=2",), config=PrepareOptions(seed=3), data=data, force=True)
+    if is_kept:
+        locate_workspace(data).mkdir()
+    with pytest.raises(KeyboardInterrupt), offer_resumption(Screen(), request):
+        raise KeyboardInterrupt
+    said = "".join(capsys.readouterr().err.split())
+    command = f"nmt prepare 'a b.tsv=2' --seed 3 --data {data} --force --resume"
+    assert ("".join(command.split()) in said) == is_kept
+    assert is_kept or said == "interrupted:nothingwassaved"

@@ -198,21 +198,6 @@ def test_several_runs_go_on_although_the_best_so_far_is_a_model_already(
     assert "already exists" in train("--runs", "2", "--resume") and seeds == [1]  # there are no runs to resume
 
 
-def test_what_is_typed_wins_over_the_file_which_then_says_nothing(tmp_path: Path) -> None:
-    recipe = tmp_path / "recipe.toml"
-    recipe.write_text("epochs = 3\nbatch = 32\nattention-units = 64\n")
-    typed = ["--time", "4m", "--batch-tokens", "4096", "--attention", "general"]
-    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe), *typed])
-    assert "there is no prepared corpus" in result.stderr
-    recipe.write_text('time = "4m"\nbatch-tokens = 4096\n')
-    typed = ["--epochs", "3", "--batch", "32"]
-    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe), *typed])
-    assert "there is no prepared corpus" in result.stderr
-    recipe.write_text('epochs = 3\ntime = "4m"\n')
-    result = CliRunner().invoke(app, ["train", "--data", str(tmp_path), "--config", str(recipe)])
-    assert "--epochs cannot be combined with --time" in result.stderr
-
-
 @pytest.mark.parametrize(
     ("passed", "planned", "message"),
     [

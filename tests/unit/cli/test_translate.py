@@ -121,21 +121,6 @@ def test_a_line_on_which_nmt_failed_is_told_and_ends_the_command_with_70() -> No
     assert caught.value.exit_code == ExitCode.SOFTWARE == 70
 
 
-def test_a_sentence_in_place_of_a_file_becomes_a_command_with_the_model(tmp_path: Path) -> None:
-    model = tmp_path / "my model"
-    result = CliRunner().invoke(app, ["translate", "Where is it?", "--model", str(model)])
-    assert result.exit_code == ExitCode.NO_INPUT
-    assert result.stderr.splitlines()[-1] == (
-        f"hint: to translate a sentence: echo \"Where is it?\" | nmt translate --model '{model}'"
-    )
-
-
-def test_a_model_in_place_of_a_file_is_answered_with_its_option() -> None:
-    result = CliRunner().invoke(app, ["translate", "eng-deu"])
-    assert result.exit_code == ExitCode.NO_INPUT
-    assert result.stderr.splitlines()[-1] == "hint: a model is named by --model: nmt translate --model eng-deu"
-
-
 @pytest.mark.parametrize(
     ("words", "model"),
     [

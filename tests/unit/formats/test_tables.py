@@ -267,35 +267,86 @@ ANIMALS = ["dog", "cat", "horse", "cow", "bird", "fish"]
 PAIRS = [(f"The {one} sees the {two}.", f"{one} {two} videt.") for one in ANIMALS for two in ANIMALS]
 
 
-def table(*columns: object, separator: str = "\t") -> str:
-    """A table whose columns are texts of a format with {n}, or the sides of the pairs."""
-    sides = {"source": 0, "target": 1}
-    rows = (
-        [pair[sides[column]] if column in sides else column.format(n=n) for column in columns]
-        for n, pair in enumerate(PAIRS)
-    )
-    return "".join(separator.join(row) + "\n" for row in rows)
+def table(*columns: str, separator: str = "\t") -> str:
+    """A table whose columns are the sides of the pairs, or a format with {n}, where ? leaves every third cell empty."""
+
+    def write(column: str, n: int) -> str:
+        if column in ("source", "target"):
+            return PAIRS[n][column == "target"]
+        return "" if column.startswith("?") and n % 3 == 0 else column.removeprefix("?").format(n=n)
+
+    return "".join(separator.join(write(column, n) for column in columns) + "\n" for n in range(len(PAIRS)))
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        ["{n}", "source", "9{n}", "target"],
-        ["source", "target", "0.{n}81"],
-        ["https://a.example/{n}", "https://b.example/{n}", "source", "target", "1.0{n}"],
-        ["news-{n}", "source", "target", "CC-BY 2.0 (France) #{n} (anna) & #1{n} (bob)"],
-        ["2024-01-0{n}", "eng", "source", "lat", "target", "forum"],
-    ],
-)
-def test_columns_that_are_no_text_are_left_out(path: Path, columns: list[str]) -> None:
-    assert texts(path, table(*columns)) == PAIRS
+SENTENCES = ("source", "target")
+NOTED = (*SENTENCES, "?a note of several words, {n}", "?AB")
+TABLES: list[tuple[str, tuple[str, ...], tuple[str, str] | None, str]] = [
+    # what stands above the pairs, the columns, the languages, and what is noted; columns that are no text are left out
+    ("", ("{n}", "source", "9{n}", "target"), None, ""),
+    ("", (*SENTENCES, "0.{n}81"), None, ""),
+    ("", ("https://a.example/{n}", "https://b.example/{n}", *SENTENCES, "1.0{n}"), None, ""),
+    ("", ("news-{n}", *SENTENCES, "CC-BY 2.0 (France) #{n} (anna) & #1{n} (bob)"), None, ""),
+    ("", ("2024-01-0{n}", "eng", "source", "lat", "target", "forum"), None, ""),
+    ("", ("dialog|label", *SENTENCES), None, ""),
+    ("", ("{n}", *SENTENCES), None, "columns 2 and 3 hold text and are used; ignored: 1 numbers"),
+    # of many columns of text the two with sentences
+    ("", ("word{n}", "gloss{n}", *SENTENCES), None, ""),
+    ("lx\tge\tPhrase\tText\n", ("word{n}", "gloss{n}", *SENTENCES), None, ""),
+    # a header is no pair, and names the languages
+    ("source\ttarget\n", SENTENCES, None, ""),
+    ("Source text\tTarget text\n", SENTENCES, None, ""),
+    ("English\tLatin\n", SENTENCES, ("en", "la"), ""),
+    ("text_en\ttext_la\n", SENTENCES, ("en", "la"), ""),
+    ("eng\tlat\n", SENTENCES, ("eng", "lat"), ""),
+    ("English (US)\tlatin translation\n", SENTENCES, ("en", "la"), ""),
+    # the two headings that name languages choose the columns
+    ("English\tdeu\tmsgctxt\tcatalogue\n", (*SENTENCES, "target", "source"), ("en", "de"), ""),
+    ("key\tEnglish\tGerman\tremark\n", ("This is the key of {n}.", *SENTENCES, "source"), ("en", "de"), ""),
+    # also languages without two letters, one of several, and below a title
+    ("Español\tShipibo\tNotas\tHablante\n", NOTED, ("es", "shp"), ""),
+    ("Spanish\tTok Pisin\tnotes\tspeaker\n", NOTED, ("es", "tpi"), ""),
+    ("castellano\tRARÁMURI\tglosa\tfecha\n", NOTED, ("es", "tar"), ""),
+    ("Spanish\tShipibo\tnotes\tid\n", NOTED, ("es", "shp"), ""),
+    ("Spanish\tChatino\tnotes\tspeaker\n", NOTED, ("es", "target"), ""),
+    ("Palabras de 2019\t\t\t\nEspañol\tShipibo\tNotas\tHablante\n", NOTED, ("es", "shp"), ""),
+    # one language that is known makes a header above sentences
+    ("English\tWet\u00e1n\n", SENTENCES, ("en", "target"), ""),
+    ("Wet\u00e1n (Letwurung)\tEnglish\tSpeaker\n", ("target", "source", "AB"), ("source", "en"), ""),
+    # glosses and notes of field linguists are no text by their headings
+    (
+        "ID\tLatin\tSegmentación\tGlosa\tTraducción libre\tFecha\n",
+        ("L{n}", "target", "the {n} a-b c-d", "the {n} 3SG-see", "source", "2021-03-0{n}"),
+        ("la", "target"),
+        "",
+    ),
+    # a title, or names with values, above the headings
+    ("Words of 2019\t\nsource\ttarget\n", SENTENCES, None, "left out above the header, as its title: line 1"),
+    (
+        "Words of 2019\nSpeaker:\tM. V.\n\nID\tShipibo (practical spelling)\tSpanish (free)\tAudio\n",
+        ("S-{n}", "target", "source", "s{n}.wav"),
+        ("shp", "es"),
+        "left out above the header, as its title: line 1, 2",
+    ),
+]
 
 
-def test_a_choice_that_is_not_the_first_two_is_told(path: Path) -> None:
-    path.write_text(table("{n}", "source", "target"))
+@pytest.mark.parametrize(("head", "columns", "languages", "note"), TABLES)
+def test_the_columns_of_text_are_the_pairs_whatever_is_beside_and_above_them(
+    path: Path, head: str, columns: tuple[str, ...], languages: tuple[str, str] | None, note: str
+) -> None:
+    path.write_text(head + table(*columns), encoding="utf-8")
     reader = open_reader(CorpusFile(path), ReadOptions())
-    list(reader)
-    assert reader.notes == [f"{path.name}: columns 2 and 3 hold text and are used; ignored: 1 numbers"]
+    read = list(reader)
+    order = slice(None, None, 1 if columns.index("source") < columns.index("target") else -1)
+    assert [(row.source, row.target) for row in read] == [pair[order] for pair in PAIRS]
+    assert not (languages and any(row.has_more_columns for row in read))
+    assert reader.languages == languages
+    assert not note or reader.notes[0] == f"{path.name}: {note}"
+
+
+def test_one_known_language_makes_no_header_above_words(path: Path) -> None:
+    words = "".join(f"{word}\t{word}x\n" for word in ANIMALS)
+    assert texts(path, f"English\tAnglica\n{words}")[0] == ("English", "Anglica")
 
 
 def test_more_or_fewer_than_two_texts_are_asked_about(path: Path) -> None:
@@ -307,46 +358,6 @@ def test_more_or_fewer_than_two_texts_are_asked_about(path: Path) -> None:
         PAIRS[0][0],
         PAIRS[0][1],
     )
-
-
-@pytest.mark.parametrize(
-    ("header", "languages"),
-    [
-        ("source\ttarget\n", None),
-        ("Source text\tTarget text\n", None),
-        ("English\tLatin\n", ("en", "la")),
-        ("text_en\ttext_la\n", ("en", "la")),
-        ("eng\tlat\n", ("eng", "lat")),
-        ("English (US)\tlatin translation\n", ("en", "la")),
-    ],
-)
-def test_a_header_is_no_pair_and_names_the_languages(
-    path: Path, header: str, languages: tuple[str, str] | None
-) -> None:
-    path.write_text(header + table("source", "target"))
-    reader = open_reader(CorpusFile(path), ReadOptions())
-    assert [(row.source, row.target) for row in reader] == PAIRS
-    assert reader.languages == languages
-
-
-@pytest.mark.parametrize(
-    ("header", "row", "languages"),
-    [
-        ("English\tdeu\tmsgctxt\tcatalogue\n", ("source", "target", "source", "target"), ("en", "de")),
-        ("key\tEnglish\tGerman\tremark\n", ("target", "source", "target", "source"), ("en", "de")),
-    ],
-)
-def test_the_two_headings_that_name_languages_choose_the_columns(
-    path: Path, header: str, row: tuple[str, ...], languages: tuple[str, str]
-) -> None:
-    path.write_text(header + table(*row))
-    reader = open_reader(CorpusFile(path), ReadOptions())
-    start = header.split("\t").index("English")
-    assert [row.index("source", start and 1), row.index("target", start and 2)] == [start, start + 1]
-    read = list(reader)
-    assert [(row.source, row.target) for row in read] == PAIRS
-    assert reader.languages == languages
-    assert not any(row.has_more_columns for row in read)
 
 
 @pytest.mark.parametrize("header", ["", "one\tother\tpage\n", "Number\tEnglish\tLatin\tpage\n"])
@@ -368,57 +379,9 @@ def test_a_name_with_two_languages_chooses_the_first_two_columns_of_text(tmp_pat
     assert "4 columns hold text" in refusal(tmp_path / "ui.tsv", text)
 
 
-def test_names_with_a_bar_are_no_text(path: Path) -> None:
-    assert texts(path, table("dialog|label", "source", "target")) == PAIRS
-
-
 def test_a_header_of_many_columns_is_recognised_by_most_of_its_names(tmp_path: Path) -> None:
     text = "Nr;Source text;Target text;Score\n" + table("{n}", "source", "target", "0.9", separator=";")
     assert texts(tmp_path / "a.csv", text) == PAIRS
-
-
-@pytest.mark.parametrize(
-    ("header", "columns"),
-    [
-        ("English\tWet\u00e1n\n", ("source", "target")),
-        ("Wet\u00e1n (Letwurung)\tEnglish\tSpeaker\n", ("target", "source", "AB")),
-    ],
-)
-def test_one_language_that_is_known_makes_a_header_above_sentences(
-    path: Path, header: str, columns: tuple[str, ...]
-) -> None:
-    order = slice(None) if columns[0] == "source" else slice(None, None, -1)
-    assert texts(path, header + table(*columns)) == [pair[order] for pair in PAIRS]
-    words = "".join(f"{word}\t{word}x\n" for word in ANIMALS)
-    assert texts(path, f"English\tAnglica\n{words}")[0] == ("English", "Anglica")
-
-
-@pytest.mark.parametrize(
-    ("headings", "languages"),
-    [
-        ("Español\tShipibo\tNotas\tHablante", ("es", "shp")),
-        ("Spanish\tTok Pisin\tnotes\tspeaker", ("es", "tpi")),
-        ("castellano\tRARÁMURI\tglosa\tfecha", ("es", "tar")),
-        ("Spanish\tShipibo\tnotes\tid", ("es", "shp")),
-        ("Spanish\tChatino\tnotes\tspeaker", ("es", "target")),  # one of several
-        ("Palabras de 2019\t\t\t\nEspañol\tShipibo\tNotas\tHablante", ("es", "shp")),  # a title
-    ],
-)
-def test_headings_name_languages_without_two_letters(
-    path: Path, headings: str, languages: tuple[str, str] | None
-) -> None:
-    notes = [f"a note of several words, {n}\tAB" if n % 3 else "\t" for n in range(len(PAIRS))]
-    rows = [f"{source}\t{target}\t{note}" for (source, target), note in zip(PAIRS, notes, strict=True)]
-    path.write_text("\n".join([headings, *rows]) + "\n", encoding="utf-8")
-    reader = open_reader(CorpusFile(path), ReadOptions())
-    assert [(row.source, row.target) for row in reader] == PAIRS
-    assert reader.languages == languages
-
-
-def test_glosses_and_notes_of_field_linguists_are_no_text_by_their_headings(path: Path) -> None:
-    header = "ID\tLatin\tSegmentación\tGlosa\tTraducción libre\tFecha\n"
-    rows = table("L{n}", "target", "the {n} a-b c-d", "the {n} 3SG-see", "source", "2021-03-0{n}")
-    assert texts(path, header + rows) == [pair[::-1] for pair in PAIRS]
 
 
 def test_a_column_that_names_the_language_of_the_sources_is_not_that_of_the_targets(path: Path) -> None:
@@ -426,27 +389,6 @@ def test_a_column_that_names_the_language_of_the_sources_is_not_that_of_the_targ
         path.write_text(f"{heading}\tTraducción\tLengua\n" + table("source", "target", "otomi"), encoding="utf-8")
         read = list(open_reader(CorpusFile(path), ReadOptions(finds_languages=True)))
         assert {tag.value for row in read for tag in row.tags} == set([expected] if expected else [])
-
-
-def test_a_title_is_left_out_and_noted(path: Path) -> None:
-    path.write_text("Words of 2019\t\nsource\ttarget\n" + table("source", "target"))
-    reader = open_reader(CorpusFile(path), ReadOptions())
-    assert [row.source for row in reader] == [source for source, _ in PAIRS]
-    assert reader.notes == [f"{path.name}: left out above the header, as its title: line 1"]
-
-
-def test_names_with_values_above_the_headings_are_left_out_and_noted(path: Path) -> None:
-    headings = "Words of 2019\nSpeaker:\tM. V.\n\nID\tShipibo (practical spelling)\tSpanish (free)\tAudio\n"
-    path.write_text(headings + table("S-{n}", "target", "source", "s{n}.wav"))
-    reader = open_reader(CorpusFile(path), ReadOptions())
-    assert [(row.target, row.source) for row in reader] == PAIRS
-    assert reader.languages == ("shp", "es")
-    assert reader.notes[0] == f"{path.name}: left out above the header, as its title: line 1, 2"
-
-
-def test_of_many_columns_of_text_the_two_with_sentences_are_read(path: Path) -> None:
-    rows = table("word{n}", "gloss{n}", "source", "target")
-    assert texts(path, rows) == texts(path, "lx\tge\tPhrase\tText\n" + rows) == PAIRS
 
 
 @pytest.mark.parametrize("first", [("Hello.", "Salve."), ("There is hope.", "Spes est."), ("even", "label")])

@@ -3,17 +3,12 @@
 import time
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.rewriting.characters import Characters, name_character
 from nmt_cli.text.normalise import normalise
-from support.rewriting import change, read
-
-ENGLISH = 'Will the quick brown fox, Anna\'s "lazy" dog: jump over 0123456789 (vixens)? No - yes; Zebra! ' * 3
-GERMAN = "Er sagte: „Ja, daß die Ähren – fünf Mal – überm Löß wachsen.“ "
-FRENCH = "Il a dit : « Ça m’est égal, n’est-ce pas ? » — Où ? "
+from support.rewriting import ENGLISH, change, read
 
 
 def fold(text: str, training: str = ENGLISH) -> str:
@@ -47,21 +42,6 @@ def test_marks_without_a_shape_are_dropped_wherever_they_stand(marks: list[str])
     assert fold(f"{mark}the{mark} quick {mark} fox{mark}") == "the quick fox"
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("the 猫 jumps", ["猫"]),
-        ("the злой кот jumps, Рекс", ["злой кот", "Рекс"]),
-        ("the fоx jumps", []),  # a Cyrillic letter among Latin ones
-        ("the naïve ﬁg", []),
-        ("злой кот", []),  # nothing is known
-        ("the fox", []),
-    ],
-)
-def test_words_of_which_no_letter_is_known_are_foreign(text: str, words: list[str]) -> None:
-    assert [text[start:end] for start, end in Characters(Counter(ENGLISH)).find_foreign_words(text)] == words
-
-
 def test_a_long_foreign_word_takes_no_long_look_at_each_of_its_letters() -> None:
     started = time.process_time()
     assert list(Characters(Counter(ENGLISH)).find_foreign_words("the " + "猫" * 20_000)) == [(4, 20_004)]
@@ -75,40 +55,6 @@ def test_joiners_stay_in_scripts_that_need_them() -> None:
 
 def test_marks_that_training_has_are_kept() -> None:
     assert fold("the \u200efox", training=ENGLISH + "\u200e") == "the \u200efox"
-
-
-@pytest.mark.parametrize(
-    ("text", "folded"),
-    [
-        ("the “fox”", 'the "fox"'),
-        ("the «fox»", 'the "fox"'),
-        ("the „fox“", 'the "fox"'),
-        ("Anna’s `lazy´ dog", "Anna's 'lazy' dog"),
-        ("the fox — a dog", "the fox - a dog"),
-        ("the fox—a dog", "the fox - a dog"),
-        ("a non\u2011breaking hyphen", "a non-breaking hyphen"),
-        ("Ｔｈｅ ｆｏｘ？", "The fox?"),
-        ("the ﬁrst oﬀer", "the first offer"),
-        ("fox… dog", "fox... dog"),
-        ("𝐓𝐡𝐞 𝑓𝑜𝑥", "The fox"),
-        ("over 1½ and ½", "over 1 1/2 and 1/2"),
-        ("٣ foxes, ३ dogs", "3 foxes, 3 dogs"),
-        ("the naïve Škoda", "the naive Skoda"),
-        ("Œuvre, Straße", "OEuvre, Strasse"),
-        ("the fоx", "the fox"),
-        ("fox、 dog。", "fox, dog."),
-    ],
-)
-def test_other_forms_become_the_form_that_training_has(text: str, folded: str) -> None:
-    assert fold(text, training=ENGLISH + "./TOES" * 3) == folded
-
-
-def test_quotes_and_dashes_are_those_of_the_training_text() -> None:
-    assert fold('Er sagte: "Ja."', GERMAN) == "Er sagte: „Ja.“"
-    assert fold("Er sagte: 「Ja.」", GERMAN) == "Er sagte: „Ja.“"
-    assert fold('Il a dit "égal"', FRENCH) == "Il a dit «égal»"
-    assert fold("Er sagte — fünf", GERMAN) == "Er sagte – fünf"
-    assert fold("m'est", FRENCH) == "m’est"
 
 
 def test_a_word_of_another_script_stays_as_it_is() -> None:

@@ -1,27 +1,39 @@
-"""What the loop does when something goes wrong, with updates and validations that cost no time."""
+"""The loop, its meter and its watchers, with updates and validations that cost no time."""
 
 import errno
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.core.util.event_pb2 import Event
 
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import TrainingError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training import checkpoints as checkpoint
-from nmt_cli.training.loop import Diverged, TrainingRun
+from nmt_cli.training import loop as module
+from nmt_cli.training.loop import Diverged, LossMonitor, Meter, TrainingRun
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import SINGLE_PROCESS, ProcessRole, TrainRequest
 from nmt_cli.training.run import explain_errors
 from nmt_cli.training.setup import build_run
 from nmt_cli.training.step import Handover
-from nmt_cli.training.watcher import Validation, Watcher
+from nmt_cli.training.watcher import (
+    REPORTS,
+    STEP_INTERVAL,
+    EpochRecord,
+    StepStatus,
+    TensorBoard,
+    Validation,
+    Watcher,
+    Watchers,
+)
 
 TINY = ModelConfig.from_options(embedding=2, units=2, attention_units=2)
 CONFIG = TrainOptions(epochs=3, batch=32, learning_rate=0.01, mixed_precision=False, checkpoint_minutes=0)
@@ -66,6 +78,11 @@ class Steady:
 
     def validate(self, trainer: object) -> Validation:
         return Validation(1.0, 50.0, 1.0, 0.0, "b", "c", "a source", "a hypothesis")
+
+
+def refuse(path: Path, arrays: object) -> None:
+    """Stands for `write_arrays` on a full disk."""
+    raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
 
 def sometimes(bad: dict[int, float]) -> Iterator[float]:
@@ -140,7 +157,7 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_training(
 
     def sparing(path: Path, arrays: object) -> None:
         if next(refused):
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+            refuse(path, arrays)
         write(path, arrays)  # type: ignore[arg-type]
 
     monkeypatch.setattr(checkpoint, "write_arrays", sparing)
@@ -158,10 +175,6 @@ def test_no_room_for_the_first_checkpoint_is_told_before_hours_are_spent(
     corpus: PreparedCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, _ = run_with(corpus, tmp_path, iter([]))
-
-    def refuse(path: Path, arrays: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
     monkeypatch.setattr(checkpoint, "write_arrays", refuse)
     with pytest.raises(OSError):
         run.fit()
@@ -185,10 +198,6 @@ def test_where_nothing_can_be_written_the_last_weights_are_still_known(
     run, _ = run_with(corpus, tmp_path, sometimes({}), replace(CONFIG, epochs=2, checkpoint_minutes=100))
     run.write_checkpoint()
     run.trainer.optimizer.iterations.assign(1)
-
-    def refuse(path: Path, arrays: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", str(path))
-
     monkeypatch.setattr(checkpoint, "write_arrays", refuse)
     run.fit()
     assert run.checkpoints.best is None
@@ -244,3 +253,136 @@ def test_a_lost_process_is_told_with_the_cause_alone() -> None:
         with pytest.raises(TrainingError) as caught, explain_errors(ProcessRole(index=1, workers=2)):
             raise tf.errors.UnavailableError(None, None, said)
         assert caught.value.message == f"another process ended or cannot be reached: {told}"
+
+
+# Tests of meter: .
+
+
+def test_speed_counts_neither_the_first_step_nor_what_follows_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter([100.0, 110.0, 111.0, 112.0, 150.0])  # begun, three steps, after validation
+    monkeypatch.setattr(module.time, "perf_counter", lambda: next(moments))
+    meter = Meter(started=module.time.perf_counter())
+    meter.add(nats=20.0, tokens=10.0)
+    assert meter.tokens_per_second == 1.0
+    meter.add(nats=10.0, tokens=10.0)
+    meter.add(nats=10.0, tokens=20.0)
+    assert meter.tokens_per_second == 15.0
+    assert meter.loss == 1.0
+    assert meter.seconds == 50.0
+
+
+def test_a_resumed_epoch_counts_earlier_tokens_and_time_but_not_its_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = iter([0.0, 5.0, 7.0, 100.0, 101.0, 103.0])
+    monkeypatch.setattr(module.time, "perf_counter", lambda: next(moments))
+    killed = Meter(started=module.time.perf_counter())
+    killed.add(nats=30.0, tokens=10.0)
+    meter = Meter(**killed.to_mapping(), started=module.time.perf_counter())
+    meter.add(nats=10.0, tokens=10.0)
+    assert (meter.steps, meter.loss, meter.tokens_per_second) == (2, 2.0, 10.0)
+    assert meter.seconds == 7.0 + 3.0
+
+
+def test_a_process_that_did_no_step_of_an_epoch_has_no_speed() -> None:
+    saved = {"nats": 1.0, "tokens": 2.0, "steps": 3, "earlier_seconds": 4.0}
+    meter = Meter(**saved)
+    assert meter.tokens_per_second == 0.0
+
+
+def add_losses(*losses: float) -> LossMonitor:
+    monitor = LossMonitor()
+    for loss in losses:
+        monitor.add(loss)
+    return monitor
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_a_loss_that_is_no_number_is_told_at_once(loss: float) -> None:
+    with pytest.raises(Diverged, match="NaN or infinite"):
+        add_losses(3.0, loss)
+
+
+def test_a_loss_that_stays_far_above_its_least_is_an_explosion() -> None:
+    with pytest.raises(Diverged, match=r"rose from 3\.00 to 6\.\d\d"):
+        add_losses(*[3.0] * 50, *[9.0] * 50)
+
+
+def test_a_loss_may_rise_a_little_and_one_batch_a_lot() -> None:
+    add_losses(*[9.0, 5.0, 3.0] * 10, *[4.5] * 200)
+    add_losses(*[3.0] * 50, 40.0, *[3.0] * 50)
+    add_losses(*[0.1] * 50, *[1.9] * 50)
+
+
+def test_falling_from_any_height_is_no_explosion() -> None:
+    monitor = add_losses(*[300.0 / step for step in range(1, 100)])
+    assert monitor.least == monitor.mean
+
+
+def test_a_loss_on_its_way_up_is_not_calm() -> None:
+    assert add_losses(*[3.0] * 10, 4.4).is_calm
+    assert not add_losses(*[3.0] * 10, 4.6).is_calm
+    assert not add_losses(*[3.0] * 10, *[5.5] * 30, 4.4).is_calm
+
+
+class Recorder(Watcher):
+    """Records every report with its values."""
+
+    def __init__(self, reports: list[tuple[object, ...]], number: int, *, stops: bool = False) -> None:
+        self.stops = stops
+        for name in REPORTS:
+            setattr(self, name, lambda *values, name=name: reports.append((number, name, *values)))
+
+    def should_stop(self) -> bool:
+        return self.stops
+
+
+def test_every_report_goes_to_all_watchers_in_order() -> None:
+    reports: list[tuple[Any, ...]] = []
+    watchers = Watchers(Recorder(reports, 1), Recorder(reports, 2))
+    for name in REPORTS:
+        getattr(watchers, name)("a value", "another")
+    assert reports == [(number, name, "a value", "another") for name in REPORTS for number in (1, 2)]
+    assert {name for name in vars(Watcher) if not name.startswith("_")} == {*REPORTS, "should_stop"}
+
+
+def test_one_watcher_can_stop_training_for_all() -> None:
+    assert not Watchers(Recorder([], 1), Recorder([], 2)).should_stop()
+    assert Watchers(Recorder([], 1), Recorder([], 2, stops=True)).should_stop()
+
+
+def test_the_logs_hold_every_scalar_at_its_update(tmp_path: Path) -> None:
+    board = TensorBoard(tmp_path / "logs", pytest.fail)
+    for step in range(1, STEP_INTERVAL + 2):
+        board.report_step(StepStatus(2, 3, step, 100, 101 + step, 2.5, 900.0, 60.0))
+    record = EpochRecord(2, 200, 2.0, 2.1, 8.2, 40.0, 5.0, 20.0, 1e-3, 900.0, 12.0, True, True)
+    board.report_epoch(record, Validation(2.1, 40.0, 5.0, 20.0, "b", "c", "a source", "a hypothesis"))
+    (file,) = (tmp_path / "logs").iterdir()
+    events = [Event.FromString(raw.numpy()) for raw in tf.data.TFRecordDataset(str(file))]
+    values = {(value.tag, event.step): value for event in events for value in event.summary.value}
+    assert tf.make_ndarray(values["step/loss", 101 + STEP_INTERVAL].tensor) == 2.5
+    assert tf.make_ndarray(values["epoch/bleu", 200].tensor) == 5.0
+    assert {value.metadata.plugin_data.plugin_name for value in values.values()} == {"scalars"}
+    assert [step for tag, step in values if tag == "step/loss"] == [101 + STEP_INTERVAL]
+
+
+def test_tensorflow_has_done_nothing_before_the_first_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several processes can no longer meet once it has."""
+    monkeypatch.setattr(tf.summary, "create_file_writer", lambda directory: pytest.fail("TensorFlow was begun"))
+    TensorBoard(tmp_path / "logs", pytest.fail)
+
+
+def test_an_unwritable_place_is_refused_and_a_full_disk_outlived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError):
+        TensorBoard(tmp_path / "file", pytest.fail)
+    problems: list[str] = []
+    board = TensorBoard(tmp_path / "logs", problems.append)
+
+    def full(*arguments: object, **options: object) -> None:
+        raise tf.errors.ResourceExhaustedError(None, None, "No space left on device")
+
+    monkeypatch.setattr(tf.summary, "write", full)
+    for _ in range(2):
+        board.report_step(StepStatus(1, 3, STEP_INTERVAL, 100, STEP_INTERVAL, 2.5, 900.0, 60.0))
+    assert [line for line in problems if "No space left on device" in line] == problems and len(problems) == 1

@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
+from nmt_cli.errors import OutputError, TrainingError
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_bleu, compute_chrf
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
@@ -20,7 +21,7 @@ from nmt_cli.training.export.publish import Int8Check, quantise_and_check
 from nmt_cli.training.loop import WARM_UP
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
-from nmt_cli.training.run import TrainReport, train
+from nmt_cli.training.run import TrainReport, describe_spread, train, train_repeatedly
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
@@ -99,18 +100,12 @@ def test_every_step_and_epoch_is_told_and_the_model_is_complete(corpus: Prepared
     assert watcher.statuses[-1].seconds_left == pytest.approx(0, abs=1e-6)
     assert tuple(watcher.records) == report.records
     assert report.records[1].loss < report.records[0].loss
+    lines = (trained.directory / "history.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [vars(record) for record in report.records]
     card = ModelDirectory.load(trained.directory).card
     assert card.dataset_fingerprint == corpus.fingerprint
     assert card.epochs == report.epochs[0]
     assert (card.network["units"], card.training["batch"]) == (8, 32)
-
-
-def test_the_same_seed_gives_the_same_weights(corpus: PreparedCorpus, trained: Trained, tmp_path: Path) -> None:
-    train(TrainRequest(corpus, tmp_path / "again", SMALL, QUICK))
-    first, second = (dict(np.load(directory / "weights.npz")) for directory in (trained.directory, tmp_path / "again"))
-    assert first.keys() == second.keys()
-    for weight in first:
-        np.testing.assert_array_equal(first[weight], second[weight])
 
 
 @pytest.mark.parametrize("precision", ["float", "int8"])
@@ -216,6 +211,103 @@ def test_patience_ends_a_training_that_no_longer_improves(
     assert report.epochs[0] == 2
 
 
-def test_history_on_disk_is_what_was_told(trained: Trained) -> None:
-    lines = (trained.directory / "history.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == [vars(record) for record in trained.report.records]
+# Several trainings with different seeds: each in a directory of its own, and the best is the model.
+
+
+@dataclass(frozen=True)
+class Report:
+    validation: Validation
+    runs: tuple[Any, ...] = ()
+    passed_epochs: float = 2.0
+
+
+@dataclass
+class PrescribedTrainer:
+    """Writes the name of the seed as the model; the BLEU of each seed is prescribed."""
+
+    bleu: dict[int, float]
+    seeds: list[int] = field(default_factory=list)
+
+    def __call__(self, request: TrainRequest) -> Any:
+        seed = request.training.seed
+        self.seeds.append(seed)
+        (request.directory / "model.json").write_text(str(seed))
+        (request.directory / "weights.npz").write_text(str(seed))
+        return Report(Validation(1 / seed, 50.0, self.bleu[seed], 40.0, "b", "c", "s", "h"))
+
+
+class StopsAfterOne(Watcher):
+    def should_stop(self) -> bool:
+        return True
+
+
+def make_request(directory: Path, watcher: Watcher | None = None, **training: Any) -> TrainRequest:
+    corpus: Any = None
+    config = TrainOptions(**training)
+    network: Any = None
+    return TrainRequest(corpus, directory, network, config, watcher or Watcher(), runs=3)
+
+
+@pytest.mark.parametrize(("metric", "best"), [("bleu", 5), ("loss", 6)])
+def test_the_best_of_several_seeds_becomes_the_model(tmp_path: Path, metric: Any, best: int) -> None:
+    trainer = PrescribedTrainer({4: 20.0, 5: 30.0, 6: 25.0})
+    request = make_request(tmp_path, seed=4, metric=metric)
+    report = train_repeatedly(request, trainer)
+    assert trainer.seeds == [4, 5, 6] and [run.seed for run in report.runs] == [4, 5, 6]
+    assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()} == {
+        "model.json": str(best),
+        "weights.npz": str(best),
+    }
+    assert [(tmp_path / f"run-{number}" / "model.json").read_text() for number in (1, 2, 3)] == ["4", "5", "6"]
+
+
+def test_a_run_that_is_stopped_is_the_last(tmp_path: Path) -> None:
+    trainer = PrescribedTrainer({1: 20.0})
+    train_repeatedly(make_request(tmp_path, StopsAfterOne()), trainer)
+    assert trainer.seeds == [1] and (tmp_path / "model.json").read_text() == "1"
+
+
+@dataclass
+class Fails(PrescribedTrainer):
+    """Writes models like its base class, but fails at its second seed."""
+
+    error: BaseException = field(default_factory=lambda: TrainingError("training diverged again"))
+
+    def __call__(self, request: TrainRequest) -> Any:
+        if self.seeds:
+            raise self.error
+        return super().__call__(request)
+
+
+def test_the_best_so_far_is_the_model_when_a_later_run_fails(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError):
+        train_repeatedly(make_request(tmp_path), Fails({1: 20.0}))
+    assert (tmp_path / "model.json").read_text() == "1"
+
+
+def test_a_run_stopped_before_it_learned_anything_leaves_those_before_it(tmp_path: Path) -> None:
+    trainer = Fails({1: 20.0}, error=KeyboardInterrupt())
+    report = train_repeatedly(make_request(tmp_path), trainer)
+    assert [run.seed for run in report.runs] == [1] and (tmp_path / "model.json").read_text() == "1"
+
+
+def test_nothing_is_left_of_a_first_run_stopped_before_it_learned_anything(tmp_path: Path) -> None:
+    trainer = Fails({}, seeds=[1], error=KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        train_repeatedly(make_request(tmp_path), trainer)
+    assert not (tmp_path / "model.json").exists()
+
+
+def test_the_model_of_an_earlier_run_is_only_replaced_by_force(tmp_path: Path) -> None:
+    trainer = PrescribedTrainer({1: 20.0, 2: 21.0})
+    request = replace(make_request(tmp_path), runs=2)
+    train_repeatedly(request, trainer)
+    with pytest.raises(OutputError, match="run-1/ already exists"):
+        train_repeatedly(request, trainer)
+    train_repeatedly(replace(request, runs=1, force=True), trainer)
+    assert not (tmp_path / "run-2").exists()  # --resume would take it for a run of this training
+
+
+@pytest.mark.parametrize(("values", "text"), [([20.0, 22.0, 24.0], "22.0 ± 2.0"), ([20.0], "20.0")])
+def test_the_spread_is_the_standard_deviation(values: list[float], text: str) -> None:
+    assert describe_spread(values) == text

@@ -1,18 +1,33 @@
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
+from shutil import copytree
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt_cli.errors import OptionError
-from nmt_cli.runtime.model_directory import read_card, write_card
+from nmt_cli.api.drawings.attention import measure_translations
+from nmt_cli.api.drawings.config import DrawingOptions
+from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
+from nmt_cli.api.translator import Translator
+from nmt_cli.carrying.glossary import Glossary
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.errors import DamagedError, DataError, NotFoundError, OptionError
+from nmt_cli.evaluation.report import score_translations
+from nmt_cli.evaluation.texts import ParallelText
+from nmt_cli.runtime.model_directory import FLOAT, FORMAT, ModelCard, name_graphs, read_card, write_card
 from nmt_cli.search.config import SamplingOptions, SearchOptions
-from nmt_cli.translation.config import LineOptions, RepairOptions, TranslateOptions
-from nmt_cli.translation.request import TranslationRequest
+from nmt_cli.sources.source import TextSource
+from nmt_cli.text.profile import PROFILE_NAME
+from nmt_cli.translation.config import CheckOptions, LineOptions, RepairOptions, TranslateOptions
+from nmt_cli.translation.request import Block, TranslationRequest
+from nmt_cli.translation.stages import isolate
 from nmt_cli.translation.translator import LineTranslator
 from support.models import prepare_toy
 from support.properties import examples
+from support.scripted_translator import ScriptedTranslator
 
 GREEDY = SearchOptions(beam_size=1, max_length=8)
 
@@ -189,3 +204,224 @@ def test_what_is_drawn_at_random_is_left_as_it_was_drawn(translator: LineTransla
     config = SearchOptions(sampling=SamplingOptions(sample=True))
     samples = translator.translate(LINES, TranslateOptions(config, repair=RepairOptions()))
     assert not any(translation.repairs for translation in samples)
+
+
+# Models and glossaries travel with their request.
+
+
+@pytest.fixture(scope="module")
+def unread_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a directory that passes for a model as long as nobody reads its graphs."""
+    directory = tmp_path_factory.mktemp("ray")
+    for name in (*name_graphs(FLOAT), "joint.spm", PROFILE_NAME):
+        (directory / name).write_bytes(bytes(100_000))
+    kinds = {name: str(kind) for name, kind in ModelCard.__annotations__.items()}
+    values = {name: {} if "dict" in kind or "Entries" in kind else "joint.spm" for name, kind in kinds.items()}
+    values["vocabularies"] = {"source": 9, "target": 9, "joint": True}
+    values["tokenizer"] = {"kind": "unigram", "lowercase": False}
+    write_card(directory, ModelCard(**{**values, "format": FORMAT, "epochs": 1, "context": 0}))
+    return directory
+
+
+def test_the_model_travels_with_its_request(unread_model: Path, tmp_path: Path) -> None:
+    request = TranslationRequest(unread_model, ensemble=(unread_model,)).pack()
+    unpacked = request.unpack_to(tmp_path)
+    assert unpacked.model.parent == tmp_path
+    assert unpacked.pack().packed == request.packed
+
+
+def test_the_model_that_reads_back_travels_too(unread_model: Path, tmp_path: Path) -> None:
+    reverse = copytree(unread_model, tmp_path / "reverse")
+    write_card(reverse, read_card(reverse)._replace(epochs=2))
+    request = TranslationRequest(unread_model, (unread_model,), check_with=reverse)
+    shipped = request.pack().unpack_to(tmp_path)
+    assert len(shipped.ensemble) == 1 and shipped.check_with is not None
+    assert read_card(shipped.check_with).epochs == 2
+
+
+def test_the_glossary_travels_too(unread_model: Path, tmp_path: Path) -> None:
+    terms, directory = tmp_path / "terms.tsv", tmp_path / "there"
+    terms.write_text("dog\tHund\n")
+    request = TranslationRequest(unread_model, lines=LineOptions(glossary=str(terms))).pack()
+    terms.unlink()
+    directory.mkdir()
+    lines = request.unpack_to(directory).lines
+    assert lines.glossary is not None
+    assert Glossary.load(Path(lines.glossary)).terms == {"dog": "Hund"}
+
+
+def test_a_model_that_is_not_there_is_told_where_the_request_is_packed(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no model"):
+        TranslationRequest(tmp_path).pack()
+
+
+def test_a_held_job_translates_by_the_models_of_the_moment_it_was_held(untrained_model: Path, tmp_path: Path) -> None:
+    """Whatever is written to their files: the worker that replaces a dead one has the same model."""
+    model, lines = copytree(untrained_model, tmp_path / "model"), ("bade giko.", "lu.")
+    job = TranslationRequest(model, options=TranslateOptions(SearchOptions(beam_size=1)))
+    expected = [translation.text for translation in job.start()(Block(0, lines))]
+    held = job.hold()
+    for path in filter(Path.is_file, model.iterdir()):
+        path.write_bytes(bytes(path.stat().st_size))
+    assert [translation.text for translation in held.start(threads=1)(Block(0, lines))] == expected
+    with pytest.raises(DamagedError):
+        job.hold()
+
+
+# A line on which nmt fails costs that line alone, whoever asks: it is copied and told, and all others are as ever.
+
+SECRET = "secret"
+LONGER = SearchOptions(beam_size=1, max_length=12)
+ONE_SECRET = ["bade lu.", f"bade {SECRET}.", "ma lu bade.", "lu."]
+
+
+def fail_on_secrets(text: str) -> str:
+    if SECRET in text:
+        raise OverflowError(f"{text} is too large")
+    return text.upper()
+
+
+@examples(100)
+@given(st.lists(st.lists(st.sampled_from(("a man", "a dog", f"a {SECRET}")), min_size=1, max_size=5), max_size=9))
+def test_only_the_rows_at_fault_are_replaced(groups: list[list[str]]) -> None:
+    lines = [line for group in groups for line in group]
+    numbers = iter(range(len(lines)))
+    runs: list[Sequence[int]] = []
+    done: dict[int, str] = {}
+    rows = [[next(numbers) for _ in group] for group in groups]
+    for trial in isolate(rows):
+        with trial:
+            runs.append(trial.rows)
+            done |= {row: fail_on_secrets(lines[row]) for row in trial.rows}
+        if trial.failure is not None:
+            done[trial.rows[0]] = lines[trial.rows[0]]
+    assert [done[row] for row in range(len(lines))] == [line if SECRET in line else line.upper() for line in lines]
+    for group in rows:  # one without a fault is never run in parts
+        if not any(SECRET in lines[row] for row in group):
+            assert all(not set(group) & set(run) or set(group) <= set(run) for run in runs)
+
+
+def test_a_failure_is_named_by_its_place_and_without_any_text() -> None:
+    (copied,) = ScriptedTranslator(fail_on_secrets).translate([f"  a {SECRET}\t!"], TranslateOptions(LONGER))
+    assert copied.text == copied.source == f"  a {SECRET}\t!"
+    (check,) = copied.checks
+    assert check.kind == "failed" and check.message.startswith("nmt failed (OverflowError at test_translator.py:")
+    assert copied.needs_review and SECRET not in check.message
+
+
+@pytest.mark.parametrize("problem", [DataError("line 1 is not a pair"), ModuleNotFoundError("no", name="PIL")])
+def test_what_is_no_fault_of_a_line_is_an_error_as_before(problem: Exception) -> None:
+    def refuse(text: str) -> str:
+        raise problem
+
+    with pytest.raises(type(problem)):
+        ScriptedTranslator(refuse).translate(["a", "b"], TranslateOptions(LONGER))
+
+
+@pytest.mark.parametrize("checks", [CheckOptions(), CheckOptions(check=False), None])
+def test_a_job_copies_a_line_on_which_a_stage_fails(checks: CheckOptions | None) -> None:
+    translator = ScriptedTranslator(fail_on_secrets)
+    job = TranslationRequest(
+        Path(), options=TranslateOptions(SearchOptions(), RepairOptions(), checks), opener=lambda request: translator
+    )
+    lines = ("we have cats.", f"a {SECRET}.", "they came.", "")
+    translations = job.start()(Block(7, lines))
+    assert [each.text for each in translations] == ["WE HAVE CATS.", f"a {SECRET}.", "THEY CAME.", ""]
+    assert [each.failure is not None for each in translations] == [False, True, False, False]
+
+
+def test_progress_ends_with_all_lines() -> None:
+    seen: list[int] = []
+    ScriptedTranslator(fail_on_secrets).translate([f"a {SECRET}.", "they came."], TranslateOptions(LONGER), seen.append)
+    assert seen[-1] == 2
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has every network fail on a batch with a secret, whether it searches or scores."""
+    make_rows = TextSource.make_rows
+
+    def fail(source: TextSource, texts: Sequence[str], *rest: Any) -> Any:
+        for text in texts:
+            fail_on_secrets(text)
+        return make_rows(source, texts, *rest)
+
+    monkeypatch.setattr(TextSource, "make_rows", fail)
+
+
+@pytest.mark.usefixtures("failing")
+def test_samples_and_contexts_of_other_lines_stay_as_they_are(untrained_model: Path) -> None:
+    translator = TranslationRequest(untrained_model).load()
+    config = SearchOptions(max_length=12, sampling=SamplingOptions(sample=True))
+    translations = translator.translate(ONE_SECRET, TranslateOptions(config), first_line=5)
+    for row, line in enumerate(ONE_SECRET):
+        (alone,) = translator.translate([line], TranslateOptions(config), first_line=5 + row)
+        assert translations[row].text == alone.text
+
+
+@pytest.mark.usefixtures("failing")
+def test_python_gets_a_copy_of_the_line_at_fault(untrained_model: Path) -> None:
+    loaded = Translator(TranslationRequest(untrained_model).load(), untrained_model, {"beam_size": 1})
+    assert [each.failure is not None for each in loaded.translations(ONE_SECRET)] == [False, True, False, False]
+
+
+@pytest.mark.usefixtures("failing")
+def test_a_scored_line_at_fault_keeps_its_given_translation(untrained_model: Path) -> None:
+    job = TranslationRequest(untrained_model, options=TranslateOptions(LONGER, checks=CheckOptions()), score=True)
+    scored = job.start()(Block(0, tuple(f"{line}\t{line[::-1]}" for line in ONE_SECRET)))
+    assert [each.text for each in scored] == [line[::-1] for line in ONE_SECRET]
+    assert [each.source for each in scored] == ONE_SECRET
+    assert [each.failure is not None for each in scored] == [False, True, False, False]
+    with pytest.raises(DataError):
+        job.start()(Block(0, ("no pair",)))
+
+
+@pytest.mark.usefixtures("failing")
+def test_an_evaluation_scores_a_copy_and_says_so(untrained_model: Path) -> None:
+    translator = TranslationRequest(untrained_model).load()
+    text = make_text(ONE_SECRET)
+    report = score_translations(["chrf", "perplexity", "accuracy"], text, translator, LONGER)
+    assert report.material.hypotheses[1] == ONE_SECRET[1]
+    assert any("nmt failed (OverflowError" in warning and "(2)" in warning for warning in report.warnings)
+    without = score_translations(["perplexity"], make_text(ONE_SECRET[:1] + ONE_SECRET[2:]), translator, LONGER)
+    assert report.scores["perplexity"].value == pytest.approx(without.scores["perplexity"].value)
+    assert not any("nmt failed" in warning for warning in without.warnings)
+
+
+def make_text(lines: Sequence[str]) -> ParallelText:
+    """Lines whose references are their characters backwards."""
+    return ParallelText(tuple(lines), tuple((line[::-1],) for line in lines))
+
+
+@pytest.mark.usefixtures("failing")
+@pytest.mark.parametrize("targets", [(), tuple(line[::-1] for line in ONE_SECRET)])
+def test_a_drawing_tells_the_sentence_at_fault(untrained_model: Path, targets: tuple[str, ...]) -> None:
+    config = DrawingOptions(target=targets)
+    request = DrawingRequest(
+        models=(untrained_model,),
+        corpora=(),
+        config=config,
+        search=LONGER,
+        sentences=tuple(ONE_SECRET),
+    )
+    drawing = Drawing()
+    translator = TranslationRequest(untrained_model).load()
+    drawn = measure_translations(request, translator, untrained_model, drawing, "")
+    assert [each.translation.failure is not None for each in drawn] == [False, True, False, False]
+    assert any("nmt failed" in warning for warning in drawing.warnings)
+
+
+@pytest.mark.usefixtures("failing")
+def test_a_validation_measures_the_other_sentences(corpus: PreparedCorpus) -> None:
+    from nmt_cli.arrays.rows import BatchSize
+    from nmt_cli.model.config import Vocabularies
+    from nmt_cli.model.seq2seq import Seq2Seq  # TensorFlow
+    from nmt_cli.training.validation import Validator
+    from support.models import tiny_config
+
+    vocabulary = corpus.source_tokenizer.vocabulary_size
+    network = Seq2Seq(tiny_config(), Vocabularies(source=vocabulary, target=vocabulary, joint=True))
+    validator = Validator(network, corpus, size=BatchSize(rows=128, cells=4000))
+    validator.sources[3] = f"bade {SECRET}."
+    measured = validator.measure()
+    assert "nmt failed (OverflowError" in measured.failures and "(4)" in measured.failures

@@ -3,6 +3,7 @@ import json
 import numpy as np
 
 from nmt_cli.api.translating.line_layout import LayoutOptions
+from nmt_cli.api.translating.translate import FinishedLines
 from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, Translation
 
 FIRST = Hypothesis(
@@ -71,3 +72,17 @@ def test_json_of_a_blank_line_has_no_hypothesis() -> None:
 def test_a_network_that_looks_at_nothing_has_no_alignment() -> None:
     blind = Hypothesis("a", (7, 3), ("▁a", "</s>"), -1, -1, (-0.5, -0.5), (np.zeros((2, 3)),), True)
     assert LayoutOptions(alignments=True).format_lines(Translation("x", ("▁x",), (blind,), frozenset()), 1) == "a\t\n"
+
+
+# The number that a bar shows while files are translated.
+
+
+def test_lines_are_counted_while_a_block_is_searched_and_never_backwards() -> None:
+    shown = list[int]()
+    finished = FinishedLines(shown.append)
+    for texts in (100, 512, 1024):
+        finished.search(texts)
+    finished.write(4096, 1024)  # subtitles: four lines each
+    finished.search(1024 + 512)
+    finished.write(4096, 2048)
+    assert shown == [100, 512, 1024, 4096, 4096 + 2048, 8192]

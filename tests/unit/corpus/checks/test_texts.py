@@ -4,7 +4,11 @@ The checks of a single text: what they mend, and what they leave alone. The chec
 and what they leave alone. Duplicates, and sentences that training shares with dev or test data. Lengths and ratios of
 lengths, which are learned from the corpus or set by options."""
 
+from __future__ import annotations
+
 import random
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +19,8 @@ from nmt_cli.arrays.scratch import count_values
 from nmt_cli.arrays.shifts import find_shifts
 from nmt_cli.corpus.checks import CHECKS, TEXT_CHECKS, check_names
 from nmt_cli.corpus.checks.texts import (
+    APOSTROPHE,
+    FEWEST_APOSTROPHES,
     Control,
     Empty,
     Identical,
@@ -26,9 +32,13 @@ from nmt_cli.corpus.checks.texts import (
     learn_length_limit,
 )
 from nmt_cli.corpus.config import PrepareOptions
+from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps.run_checks import run_checks
-from nmt_cli.errors import OptionError
-from support.corpora import check_rows, examine_rows, example_lines, toy_pairs
+from nmt_cli.errors import DataError, OptionError
+from nmt_cli.formats.inputs import CorpusFile
+from nmt_cli.text.tags import parse_tag_list
+from support.corpora import check_rows, examine_rows, example_lines, toy_pairs, write_tsv
 
 
 @pytest.mark.parametrize("text", ["für", "naïve – “ja”", "Привет", "日本語", "😀 café", "Ñandú", "l’été"])
@@ -246,3 +256,195 @@ def test_every_check_has_a_name_of_its_own_and_says_what_it_finds() -> None:
     names = [check.name for check in CHECKS]
     assert len(set(names)) == len(names) < 32
     assert all(check.problem and check.action in ("dropped", "mended", "reported") for check in CHECKS)
+
+
+# What the spreadsheets of field linguists have beside sentences.
+
+FINDS = [
+    ("notes", "He eats.", "mikwa (lit. 3 eats)"),
+    ("notes", "He eats [literalmente: come él].", "mikwa"),
+    ("brackets", "He eats (now).", "mikwa"),
+    ("brackets", "He eats.", "mikwa / mikua"),
+    ("brackets", "He eats.", "*mikwa"),
+    ("brackets", "He eats.", "mikwa (?)"),
+    ("glosses", "He saw the dog.", "chichi mi-kwa 3SG-see-PST"),
+    ("boundaries", "He is eating it.", "mi-kwa-ti nu-ka=pa"),
+    ("capitals", "THE FIRST LETTER", "Kwami nele"),
+    ("written-twice", "Come with me, my dog.", "kwami nele chichi kwami nele chichi"),
+    ("source-words", "El presidente nacional visitó ciudad.", "nacional presidente ciudad omaña"),
+]
+PASSES = [
+    ("He eats (now).", "mikwa (axan)"),
+    ("He said (and meant) it.", "Er sagte (und meinte) es."),
+    ("Yes / no, and/or both.", "Ja / nein, beides."),
+    ("Go and/or stay.", "Geh."),
+    ("NASA has a plan.", "Die NASA hat einen Plan."),
+    ("Bye bye!", "kwami kwami"),
+    ("A well-known man.", "Ein Mann."),
+    ("Tom and Mary saw Boston.", "Tom, Mary, Boston."),
+    ("PL of man is men.", "Der PL."),
+]
+
+
+@pytest.mark.parametrize(("check", "source", "target"), FINDS)
+def test_what_is_no_sentence_is_counted_with_its_line(check: str, source: str, target: str) -> None:
+    rows = [*toy_pairs(20), (source, target)]
+    finding = check_rows(rows)[check]
+    assert (finding.count, finding.action) == (1, "reported")
+    assert finding.examples[0].line == 21
+
+
+@pytest.mark.parametrize(("source", "target"), PASSES)
+def test_sentences_pass(source: str, target: str) -> None:
+    assert not {*check_rows([*toy_pairs(20), (source, target)])} & {check for check, *_ in FINDS}
+
+
+def test_a_few_of_many_are_chance() -> None:
+    rows = [*toy_pairs(1_000), ("THE FIRST LETTER", "Kwami nele"), ("He eats (now).", "mikwa")]
+    assert not {"capitals", "brackets"} & {*check_rows(rows)}
+
+
+def test_accents_apart_are_composed_and_told() -> None:
+    finding = check_rows([*toy_pairs(20), ("He eats.", "n\u0303anda")])["composition"]
+    assert (finding.count, finding.action) == (1, "mended")
+
+
+def spell(usual: int, slips: int) -> list[tuple[str, str]]:
+    """Toy pairs whose targets have a letter ' in so many texts, and ’ in others."""
+    marks = "'’"
+    return [
+        (source, target.replace("sieht", f"si{marks[n >= usual]}eht"))
+        for n, (source, target) in enumerate(pair for pair in toy_pairs(2_000) if "sieht" in pair[1])
+    ][: usual + slips]
+
+
+@pytest.mark.parametrize(
+    ("language", "keep", "slips", "check", "action", "left"),
+    [
+        ("tar", (), 20, "apostrophes", "mended", 0),
+        ("tar", ("apostrophes",), 20, "apostrophes", "kept", 20),
+        ("tar", (), 100, "mixed-apostrophes", "reported", 100),
+        ("deu", (), 20, None, None, 20),
+    ],
+)
+def test_one_letter_has_one_apostrophe_where_that_is_clear(
+    language: str, keep: tuple[str, ...], slips: int, check: str | None, action: str | None, left: int, tmp_path: Path
+) -> None:
+    table = write_tsv(tmp_path / "a.tsv", spell(200, slips))
+    report = prepare(table, tmp_path / "data", PrepareOptions(target_language=language, keep=keep))
+    findings = {finding.check: finding for finding in report.manifest.findings if "apostrophes" in finding.check}
+    assert {name: finding.action for name, finding in findings.items()} == ({} if check is None else {check: action})
+    assert all(finding.count == slips for finding in findings.values())
+    corpus = PreparedCorpus.load(tmp_path / "data")
+    texts = [pair.target for split in ("train", "dev", "test") for pair in corpus.read_pairs(split)]
+    assert sum("’" in text for text in texts) == left
+    assert sum(bool(APOSTROPHE.search(text)) for text in texts) == 200 + slips > FEWEST_APOSTROPHES
+    if action == "mended":
+        assert findings["apostrophes"].note == "target: ' 200, ’ 20; now all are '"
+        assert "’" in findings["apostrophes"].examples[0].target
+
+
+def test_pairs_that_an_apostrophe_alone_tells_apart_are_duplicates(tmp_path: Path) -> None:
+    pairs = [(source, target.replace("ꞌ", "'")) for source, target in spell(200, 0)]
+    twice = [*pairs, *((source, target.replace("'", "ꞌ")) for source, target in pairs[:30])]
+    report = prepare(write_tsv(tmp_path / "a.tsv", twice), tmp_path / "data", PrepareOptions(target_language="tar"))
+    assert report.manifest.counts.dropped["duplicate"] == 30
+
+
+# Files of one corpus whose languages differ, as their letters say.
+
+FRENCH = dict(
+    [
+        *(("Der", "Le"), ("den", "le"), ("um", "à"), ("Hund", "chien"), ("Kater", "chat"), ("Hof", "jardin")),
+        *(("Baum", "arbre"), ("Kahn", "bateau"), ("sieht", "regarde"), ("nimmt", "prend"), ("liebt", "aime")),
+        *(("findet", "trouve"), ("eins", "une"), ("zwei", "deux"), ("drei", "trois"), ("vier", "quatre")),
+        *(("fünf", "cinq"), ("sechs", "six"), ("zehn", "dix")),
+    ]
+)
+
+
+def translate_toy(target: str) -> str:
+    return " ".join(FRENCH.get(word, word) for word in target.rstrip(".").split()) + "."
+
+
+GERMAN_PAIRS = toy_pairs(400)
+FRENCH_PAIRS = [(source, translate_toy(target)) for source, target in toy_pairs(800)[400:]]
+
+
+def test_a_french_file_among_german_ones_is_found_and_a_tag_ends_that(tmp_path: Path) -> None:
+    german, french = write_tsv(tmp_path / "en-de.tsv", GERMAN_PAIRS), write_tsv(tmp_path / "toy.tsv", FRENCH_PAIRS)
+    more = write_tsv(tmp_path / "more.tsv", toy_pairs(1_000)[900:])
+    files = [CorpusFile(german), CorpusFile(french), CorpusFile(more)]
+    findings = prepare(files, tmp_path / "one", PrepareOptions()).manifest.findings
+    (finding,) = [finding for finding in findings if finding.check == "other-file"]
+    assert (finding.count, finding.action) == (400, "reported")
+    assert "the target of toy.tsv, beside en-de.tsv; if it is, type toy.tsv=to:" in finding.note
+    with pytest.raises(DataError, match="--strict: 400 other-file"):
+        prepare(files, tmp_path / "two", PrepareOptions(strict=True))
+    files[1] = CorpusFile(french, tags=parse_tag_list("to:fr"))
+    assert not prepare(files, tmp_path / "three", PrepareOptions(keep=("other-file",))).manifest.findings
+    assert not prepare(files, tmp_path / "four", PrepareOptions()).manifest.findings
+
+
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
+def test_a_single_file_that_is_not_what_its_name_says_is_found(tmp_path: Path) -> None:
+    table = write_tsv(tmp_path / "en-de.tsv", FRENCH_PAIRS)
+    (finding,) = prepare(table, tmp_path / "one", PrepareOptions()).manifest.findings
+    assert finding.problem.startswith(
+        "a file whose target reads as French, but is treated as German; to change this, type"
+    )
+    write_tsv(table, [*FRENCH_PAIRS, ("Room 7.", "Salle 8.")])  # the file comes before any other finding
+    with pytest.raises(DataError, match="--strict: 401 other-file, 1 numbers"):
+        prepare(table, tmp_path / "two", PrepareOptions(strict=True))
+    write_tsv(table, FRENCH_PAIRS)
+    assert not prepare(table, tmp_path / "three", PrepareOptions(target_language="fra")).manifest.findings
+    assert not prepare(table, tmp_path / "four", PrepareOptions(keep=("other-file",))).manifest.findings
+
+
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
+@pytest.mark.parametrize(("code", "is_told"), [("nl", True), ("nb", False)])
+def test_a_relative_is_another_language_and_one_that_the_identifier_does_not_know_is_not(
+    tmp_path: Path, code: str, is_told: bool
+) -> None:
+    table = write_tsv(tmp_path / "en-xx.tsv", GERMAN_PAIRS)
+    (*findings,) = prepare(table, tmp_path / "one", PrepareOptions(target_language=code)).manifest.findings
+    assert [finding.check for finding in findings] == ["other-file"] * is_told
+
+
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
+def test_without_names_the_text_of_the_first_file_is_what_others_are_compared_with(tmp_path: Path) -> None:
+    tables = {"a": GERMAN_PAIRS, "b": [(f"{source} It is so.", target) for source, target in FRENCH_PAIRS]}
+    files = [CorpusFile(write_tsv(tmp_path / f"{name}.tsv", pairs)) for name, pairs in tables.items()]
+    manifest = prepare(files, tmp_path / "one", PrepareOptions(keep=("other-file",))).manifest
+    assert (manifest.source_language, manifest.target_language) == ("en", "de")
+
+
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
+def test_rows_that_are_not_what_their_column_of_languages_says_are_found(tmp_path: Path) -> None:
+    rows = [(*pair, "Latin") for pair in toy_pairs(400)] + [(*pair, "Danish") for pair in FRENCH_PAIRS]
+    table = tmp_path / "toy.tsv"
+    table.write_text("English\ttarget\tlanguage\n" + "".join("\t".join(row) + "\n" for row in rows))
+    problems = [finding.problem for finding in prepare(table, tmp_path / "d", PrepareOptions()).manifest.findings]
+    assert sorted(problem.partition(";")[0].rpartition("reads as ")[2] for problem in problems) == [
+        "French, but is treated as Danish",
+        "German, but is treated as Latin",
+    ]
+    assert all("mend its column of languages" in problem for problem in problems)
+
+
+def test_two_files_of_one_language_with_two_thousand_characters_are_alike(tmp_path: Path) -> None:
+    draws = random.Random(1)
+    shares = [1 / (rank + 2) for rank in range(2_000)]  # of words, after Zipf
+
+    def draw_words(first: int) -> list[str]:
+        return ["".join(chr(first + draws.randrange(2_000)) for _ in range(draws.choice((1, 2, 2)))) for _ in shares]
+
+    def write(name: str, words: list[str]) -> CorpusFile:
+        sources = draws.sample([source for source, _ in toy_pairs(3_000)], 700)
+        targets = ("".join(draws.choices(words, shares, k=6)) + "。" for _ in sources)
+        return CorpusFile(write_tsv(tmp_path / f"{name}.tsv", list(zip(sources, targets, strict=True))))
+
+    language, another = draw_words(0x4E00), draw_words(0x6E00)
+    files = [write("some", language), write("others", language), write("foreign", another)]
+    notes = [finding.note for finding in prepare(files, tmp_path / "one", PrepareOptions()).manifest.findings]
+    assert [note.split(",")[0] for note in notes if "beside" in note] == ["the target of foreign.tsv"]

@@ -3,7 +3,7 @@ import pytest
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import build_profile
-from nmt_cli.translation.checks.marks import check_quotes, check_terms
+from nmt_cli.translation.checks.marks import check_terms
 from nmt_cli.translation.checks.table import check_pair
 from nmt_cli.translation.checks.words import CheckContext
 
@@ -49,21 +49,6 @@ def test_a_mark_that_targets_of_training_have_less_often_is_not_missed(
         pairs = [(f"it is {n}{customs[0]}", f"es ist {n}{custom}") for n in range(40)]
         context = CheckContext("eng", "deu", profile=CorpusProfile.parse(build_profile(pairs).encode()))
         assert (kind in kinds(source, target, context)) == expected
-
-
-@pytest.mark.parametrize(
-    ("target", "message"),
-    [
-        ('"Nein," sagte er, "nicht ich."', ""),
-        ('"Nein," "nicht ich."', "words between quotations missing"),
-        ("„Nein“ – „nicht ich.“", "words between quotations missing"),
-        ("„Nein“, sagte er, „nicht ich.“", ""),
-        ('Er sagte: "Nein, nicht ich."', ""),  # one quotation, with all words
-    ],
-)
-def test_words_between_quotations_are_missed(target: str, message: str) -> None:
-    failed = check_quotes('"No," he said, "not me."', target, CheckContext("eng", "deu"))
-    assert (failed.message if failed else "") == message
 
 
 # Functions of spreadsheets and the like have other names in other languages; their digits and slashes are no loss.

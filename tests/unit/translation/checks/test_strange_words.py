@@ -12,54 +12,8 @@ from nmt_cli.translation.checks.table import check_translation, find_word_fault
 from nmt_cli.translation.checks.words import CheckContext
 from nmt_cli.translation.repair.faults import WORD_FAULTS, WordFault, changes_little
 from nmt_cli.translation.result import Placed, Repair, Translation
+from support.names import GERMAN_WORDS as GERMAN
 from support.translations import aligned
-
-KNOWN = (
-    ("the work and the time of the school", "die Arbeit und die Zeit der Schule"),
-    ("a small house is beautiful", "ein kleines Haus ist schön"),
-    ("we buy milk and visit the garden today", "wir kaufen Milch und besuchen den Garten heute"),
-    ("the garden, a milk", "der Garten, eine Milch, das Wort"),
-    ("they greet Tom in Boston", "sie grüßen Tom in Boston"),
-)
-ORDINARY = 60 * KNOWN  # so that new words are seldom
-
-
-def read_profile(reverse: bool = False) -> CorpusProfile:
-    pairs = [pair[::-1] if reverse else pair for pair in ORDINARY]
-    return CorpusProfile.parse(build_profile(pairs).encode())
-
-
-GERMAN = CheckContext("eng", "deu", profile=read_profile(), is_rated=True)
-ENGLISH = CheckContext("deu", "eng", profile=read_profile(reverse=True))
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "words"),
-    [
-        ("the coefficient", "der Koffizient", ["Koffizient"]),
-        ("THE COEFFICIENT", "DER KOFFIZIENT", ["KOFFIZIENT"]),
-        ("the work", "die Arbett und die Zeitz", ["Arbett", "Zeitz"]),
-        ("working time", "die Arbeitszeit", []),  # compounds, with and without what stands between their parts
-        ("school garden", "der Schulgarten", []),
-        ("a working-time school", "eine Arbeits-Zeitschule", []),
-        ("garden houses", "Gartenhauses", []),  # forms of known words
-        ("the more beautiful house", "das schönere, schönste Haus", []),
-        ("they greet Kazimierz", "sie grüßen Kazimierz", []),  # a name, copied or spelled in another way
-        ("they greet Kazimierz", "sie grüßen Kazimir", []),
-        ("12 km, x2y", "12 km, x2y", []),
-        ("a ComplexNumber", "eine KomplexeZahl", []),  # a name in code
-        ("my_value", "mein_wert", []),
-        ("we buy", "wir kaufen", []),
-        ("", "", []),
-    ],
-)
-def test_a_word_that_the_target_language_lacks_is_invented(source: str, target: str, words: list[str]) -> None:
-    assert find_invented(source, target, GERMAN) == words
-
-
-def test_a_language_without_compounds_has_no_composed_words() -> None:
-    assert find_invented("die Arbeitszeit", "the worktime", ENGLISH) == ["worktime"]
-    assert find_invented("die Gärten", "the gardenes", ENGLISH) == ["gardenes"]
 
 
 def test_words_are_invented_only_where_training_is_known_and_new_words_are_seldom() -> None:
@@ -79,29 +33,6 @@ def test_an_older_profile_does_not_know_the_rare_words() -> None:
         assert find_invented("a", "der Koffizient", GERMAN) == []
     finally:
         profile.target.words.rare = kept
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "words"),
-    [
-        ("Buy milk", "Buy Milch", ["Buy"]),
-        ("BUY MILK", "BUY MILCH", ["BUY"]),
-        ("we visit the garden", "wir visit den Garten", ["visit"]),
-        ("(Visit us!)", "(Visit uns!)", ["Visit"]),
-        ("they greet Tom", "sie grüßen Tom", []),  # both languages have it
-        ("the New Garden of Boston", "der New Garden von Boston", []),  # a name of several words
-        ("the word 'garden'", "das Wort 'garden'", []),  # cited
-        ("today: the day", "today: der Tag", []),  # the name of a parameter
-        ("garden(milk)", "garden(Milch)", []),
-        ("a teleport", "ein teleport", []),  # no ordinary word
-    ],
-)
-def test_an_ordinary_word_of_the_source_language_is_copied(source: str, target: str, words: list[str]) -> None:
-    assert find_copied(source, target, GERMAN) == words
-
-
-def test_a_copied_noun_counts_in_any_case() -> None:
-    assert find_copied("the garden is small", "der Garden ist klein", GERMAN) == ["garden"]
 
 
 def test_nothing_is_copied_within_one_language() -> None:

@@ -18,7 +18,7 @@ from nmt_cli.text.symbols import TokenizerKind
 from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.forced import force_translations
 from nmt_cli.translation.placement.alignment import find_links
-from nmt_cli.translation.placement.units import Spelling, Unit, find_units, link_words_of_units, measure_units
+from nmt_cli.translation.placement.units import Spelling, Unit, link_words_of_units, measure_units
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import LineTranslator
 from support.adversary import Adversary, Parrot
@@ -42,22 +42,6 @@ class Spells:
 
 def spelling(*pieces: str) -> Spelling:
     return Spelling("".join(pieces).strip(), range(len(pieces)), Spells(*pieces))  # type: ignore[arg-type]
-
-
-def units(text: str) -> list[str]:
-    return [text[start:end] for start, end in find_units(text)]
-
-
-def test_words_marks_and_placeholders_are_units() -> None:
-    assert units("Geh jetzt, ⟦0⟧!") == ["Geh", "jetzt", ",", "⟦0⟧", "!"]
-
-
-def test_characters_of_scripts_without_blanks_are_units_of_their_own() -> None:
-    assert units("駅は") == ["駅", "は"]
-
-
-def test_an_accent_belongs_to_its_letter() -> None:
-    assert units("か\u3099") == ["か\u3099"]
 
 
 def test_a_unit_has_the_mean_attention_of_the_tokens_that_spell_it() -> None:

@@ -78,13 +78,6 @@ def test_a_divider_finds_nothing_that_its_guard_refuses(text: str) -> None:
         assert re.search(divider.guard, text) or not list(divider.find(DividedLine(text, (), "eng"))), divider.name
 
 
-@pytest.mark.parametrize("line", ["Look here:{}", "(look here:{})", "look here;{}", "look here|{}", "look here→{}"])
-def test_a_mark_between_a_word_and_an_address_is_kept(line: str) -> None:
-    address = "https://example.com/a"
-    assert [piece for piece in read(line.format(address)) if piece.isupper()] == ["LOOK HERE"]
-    assert copy(line.format(address)) == line.format(address)
-
-
 @pytest.mark.parametrize("mark", ["", "\u200b", "\u00ad", "\ufeff"], ids=ascii)
 def test_a_colon_before_an_invisible_mark_is_that_of_a_label(mark: str) -> None:
     match = re.match(LABEL_AND_COLON, f"Total price:{mark} €3.50")

@@ -12,9 +12,7 @@ from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.wrapping import CONTROLS
 from nmt_cli.translation.config import LineOptions
-from nmt_cli.translation.segmentation.dividers import frame_segment
 from nmt_cli.translation.segmentation.line_reader import LineReader, match_pieces
-from nmt_cli.translation.segmentation.segments import Segment
 from support.spans import lines_with_spans
 
 READER = LineReader(LineOptions(), copies_placeholders=True)
@@ -67,11 +65,6 @@ def test_characters_that_a_text_cannot_have_are_removed_from_both_sides() -> Non
 # What stands around the words of a line comes back exactly, and the network never sees it.
 
 
-def read(line: str) -> list[str]:
-    """The pieces of a line; those that are translated in capitals."""
-    return [piece.text.upper() if piece.is_translated else piece.unchanged for piece in READER.split_line(line)]
-
-
 def test_numbers_of_list_marks_and_of_versions_keep_their_notation() -> None:
     class Comma:
         def find_target_decimal(self, mark: str) -> str:
@@ -82,20 +75,6 @@ def test_numbers_of_list_marks_and_of_versions_keep_their_notation() -> None:
     reader = LineReader(LineOptions(), copies_placeholders=True, notation=NumberNotation(".", ",", Comma()))
     pieces = reader.split_line("3.1. Version 2.5 costs 7.50 here.")
     assert [[span.text for span in piece.spans] for piece in pieces] == [["3.1"], ["2.5", "7,50"]]
-
-
-def test_a_tag_stays_with_its_partner_among_the_words() -> None:
-    assert read("<b>Tom</b> sings.") == ["TOM SINGS."]
-    assert read("<p>Look at <i>this</i></p>") == ["<p>", "LOOK AT THIS", "</p>"]
-
-
-@pytest.mark.parametrize(
-    "line", ["...", "  42\t", "10.0.0.7", "***", ":-) 12", "<br>", "+43 1 5877", "ISBN 3-16-148410-0", "😀"]
-)
-def test_a_line_without_letters_is_one_piece_that_stays_byte_for_byte(line: str) -> None:
-    (piece,) = READER.split_line(line)
-    assert not piece.is_translated
-    assert piece.unchanged == line
 
 
 def test_a_blank_line_has_no_pieces() -> None:
@@ -134,21 +113,6 @@ def test_word_ranges_follow_the_words_of_the_line(before: str, after: str) -> No
     assert ranges[-1].stop == len(line.split())
     words = next(ranges[index] for index, piece in enumerate(pieces) if piece.is_translated)
     assert line.split()[words[-1]].startswith("rains")
-
-
-@pytest.mark.parametrize(
-    ("text", "language", "core"),
-    [
-        ("5. Februar 2024", "deu", "5. Februar 2024"),
-        ("3. března", "ces", "3. března"),
-        ("5. Februar 2024", "eng", "Februar 2024"),
-        ("3. May I go?", "eng", "May I go?"),
-        ("5. Öffne die Tür", "deu", "Öffne die Tür"),
-    ],
-)
-def test_a_day_before_its_month_is_no_mark_of_an_item(text: str, language: str, core: str) -> None:
-    segments = frame_segment(Segment(text, (), blank_before=False, ends_sentence=True), language)
-    assert [segment.text for segment in segments if not segment.is_frame] == [core]
 
 
 AMOUNTS_ALONE = {
