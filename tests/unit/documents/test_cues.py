@@ -45,31 +45,6 @@ def test_numbers_times_tags_and_line_ends_stay_and_two_lines_stay_two() -> None:
     assert written == "\ufeff" + EXPECTED.replace("\n", "\r\n")
 
 
-def test_the_lines_of_a_cue_are_one_text() -> None:
-    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
-    assert converted("srt", cue.format("one two\nthree four"), backwards)[0] == cue.format("FOUR THREE\nTWO ONE")
-
-
-@pytest.mark.parametrize("behind", ["", "\n", "\n\n", "\n\n8", "\n\n8\n"])
-def test_a_number_at_the_end_of_the_last_cue_is_its_own(behind: str) -> None:
-    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}" + behind
-    assert converted("srt", cue.format("born in\n1984"), backwards)[0] == cue.format("1984 IN\nBORN")
-
-
-@pytest.mark.parametrize("tag", ['<font color="#ff ff">', "{\\pos(192, 220)}"])
-def test_no_line_ends_inside_a_tag(tag: str) -> None:
-    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
-    assert converted("srt", cue.format(f"{tag}go\nnow"))[0] == cue.format(f"{tag}GO\nNOW")
-
-
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_a_line_of_blanks_between_cues_stays(line_end: str) -> None:
-    text = "1\n00:00:01,000 --> 00:00:02,000\none two\nthree\n \t\n2\n00:00:03,000 --> 00:00:04,000\nfour\n"
-    text = text.replace("\n", line_end)
-    expected = text.replace("one two", "ONE TWO").replace("three", "THREE").replace("four", "FOUR")
-    assert converted("srt", text)[0] == expected
-
-
 def test_a_cue_that_is_not_found_again_is_told_and_does_not_touch_the_next() -> None:
     times = "00:00:01,000 --> 00:00:02,000\n"
     written, notes = converted("srt", f"1\n{times}one\\Ntwo\n\n2\n{times}one\ntwo\n")
@@ -109,30 +84,6 @@ def cues(*texts: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    ("cue", "texts"),
-    [
-        ("- one two,\nthree\n- four", ["one two, three", "four"]),
-        ("one?\n- two", ["one?", "two"]),
-        ("ANN: one\nMR. LEE: two\nthree", ["one", "two three"]),
-        ("- BOB: one", ["one"]),
-        (">> one\n>> two", ["one", "two"]),
-        ("[music]\none two\nthree", ["[music]", "one two three"]),
-        ("-5 degrees\nand falling", ["-5 degrees and falling"]),
-        ("note: b\nseven", ["note: b seven"]),
-    ],
-)
-def test_speakers_stay_apart_and_what_names_them_stays(cue: str, texts: list[str]) -> None:
-    assert list_texts("srt", cues(cue).encode()) == texts
-    assert converted("srt", cues(cue), same)[0] == cues(cue)
-
-
-def test_a_sentence_over_two_cues_is_one_text_and_divided_again() -> None:
-    text = cues("- Hello.\n- I know that you", "are here. Go", "now, please", "Ann!")
-    assert list_texts("srt", text.encode()) == ["Hello.", "I know that you are here. Go now, please", "Ann!"]
-    assert converted("srt", text)[0] == cues("- HELLO.\n- I KNOW THAT YOU", "ARE HERE. GO", "NOW, PLEASE", "ANN!")
-
-
 def test_the_division_follows_the_words_not_their_number() -> None:
     def longer(text: str) -> Translation:
         words = text.split()
@@ -143,23 +94,6 @@ def test_the_division_follows_the_words_not_their_number() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ("It rains.", "and snows."),
-        ("It rains", "And snows"),
-        ("it rains", "and snows"),
-        ("<i>It rains", "and</i> snows"),
-        ("It rains", "- and snows"),
-        ("It rains", "1984", "and snows"),
-        ("[It rains]", "and snows"),
-    ],
-)
-def test_cues_that_do_not_go_on_are_translated_apart(texts: tuple[str, ...]) -> None:
-    assert len(list_texts("srt", cues(*texts).encode())) == 2
-    assert converted("srt", cues(*texts), same)[0] == cues(*texts)
-
-
 @given(
     st.lists(
         st.lists(st.sampled_from(["Go", "now", "and", "then.", "so,"]), min_size=1, max_size=5), min_size=1, max_size=6
@@ -168,20 +102,6 @@ def test_cues_that_do_not_go_on_are_translated_apart(texts: tuple[str, ...]) -> 
 def test_a_translator_that_returns_its_input_changes_no_word(texts: list[list[str]]) -> None:
     text = cues(*map(" ".join, texts))
     assert converted("srt", text, same)[0] == text
-
-
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("<i>- We are <b>here</b>.</i>\n- Yes.", "<i>- WE ARE <b>HERE</b>.</i>\n- YES."),
-        ("- I am so tired of it.\nSilence now.", "- I AM SO TIRED OF IT.\nSILENCE NOW."),
-        ("{\\an8}- Go <i>on</i>.", "{\\an8}- GO <i>ON</i>."),
-    ],
-)
-def test_a_turn_with_a_dash_keeps_its_tags_and_its_lines(text: str, written: str) -> None:
-    film = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
-    assert converted("srt", film.format(text), same)[0] == film.format(text)
-    assert converted("srt", film.format(text))[0] == film.format(written)
 
 
 FILM = read_sample("vtt")
@@ -267,17 +187,6 @@ def test_any_film_stays_byte_for_byte(lines: list[str]) -> None:
     assert echo_document("vtt", film.encode()) == film.encode()
     for rule in (louder, backwards):
         assert convert_bytes("vtt", film.encode(), rule).count(b" --> ") == film.count(" --> ")
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("vtt", "WEBVTT\n\n00:01.000 --> 00:02.000\nOne two. Three <i>four.\nFive</i>.\n"),
-        ("html", "<p>One two. Three <i>four.\nFive</i>.</p>"),
-    ],
-)
-def test_a_paragraph_of_sentences_is_one_text_that_the_translator_splits(name: str, text: str) -> None:
-    assert list_texts(name, text.encode()) == ["One two. Three four. Five."]
 
 
 def test_subtitles_keep_their_breaks_where_the_words_are_as_many_and_the_line_end_of_each_line() -> None:

@@ -208,24 +208,6 @@ def test_what_is_not_safe_is_refused(text: str, problem: str) -> None:
         echo_document("xliff", text.encode())
 
 
-@pytest.mark.parametrize(
-    ("content", "written"),
-    [
-        ("One two.\n\n{0}", "TWO. ONE\n\n{0}"),
-        ("One two:\n - three four.", "TWO: ONE\n - FOUR. THREE"),
-        ("One two\nThree four", "TWO ONE\nFOUR THREE"),
-        ("One two\nthree four", "FOUR THREE TWO ONE"),
-        ("One two.<x id='1' ctype='lb'/>Three four.", "TWO. ONE<x id='1' ctype='lb'/>FOUR. THREE"),
-        ("One two<ph id='1'>&lt;br/></ph>three four", "TWO ONE<ph id='1'>&lt;br/></ph>FOUR THREE"),
-        ("One <bpt id='1'>b</bpt>two<ept id='1'>b</ept>", "<bpt id='1'>b</bpt>TWO<ept id='1'>b</ept> ONE"),
-        ("One <bx id='7' rid='1'/>two<ex rid='1' id='2'/>", "<bx id='7' rid='1'/>TWO<ex rid='1' id='2'/> ONE"),
-    ],
-)
-def test_a_break_parts_texts_and_codes_of_a_pair_enclose_their_words(content: str, written: str) -> None:
-    text = f'<xliff version="1.2"><file><trans-unit><source>{content}</source></trans-unit></file></xliff>'
-    assert f">{written}</target>" in convert_bytes("xliff", text.encode(), backwards).decode()
-
-
 CONTENT = st.recursive(
     st.text(st.sampled_from("ab ."), max_size=8)
     | st.sampled_from(

@@ -1,42 +1,9 @@
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.documents import convert_bytes, echo_document, list_texts
+from support.documents import convert_bytes, echo_document
 from support.translations import aligned, backwards, louder
-
-
-@pytest.mark.parametrize("amount", ["$1,234.56", "<b>12,500</b>", "10.5&nbsp;%", "2.5–3.5"])
-def test_an_amount_alone_is_a_text_and_other_numbers_are_none(amount: str) -> None:
-    cells = f"<table><tr><td>{amount}</td><td>1.2.3</td><td>2024-01-05</td><td>10.0.26100.2314</td></tr></table>"
-    bare = amount.replace("<b>", "").replace("</b>", "").replace("&nbsp;", "\u00a0")
-    assert list_texts("html", cells.encode()) == [bare]
-
-
-@pytest.mark.parametrize("kept", ["<pre>ls</pre>", "<textarea>ls</textarea>", "<div translate=no>ls</div>"])
-def test_the_text_before_a_block_that_is_kept_is_translated(kept: str) -> None:
-    page = f"<li>Type this: {kept} and wait</li>"
-    assert convert_bytes("html", page.encode(), louder).decode() == f"<li>TYPE THIS: {kept} AND WAIT</li>"
-
-
-@pytest.mark.parametrize(
-    ("page", "texts"),
-    [
-        ("<html lang=en><p lang=fr>Bonjour.<p>The rest<div>More</div>", ["The rest", "More"]),
-        ("<div><p translate=no>Acme<b>x</b></div>After", ["After"]),
-        ("<ul><li translate=no>Acme<ul><li>Sub<li>Sub</ul><li>Second</ul>After", ["Second", "After"]),
-        ("<ol><li>First<li translate=no>Acme</ol>After", ["First", "After"]),
-        ("<table><tr><td translate=no>X<table><tr><td>Y</table>Z<td>Two<tr><th>Three</table>", ["Two", "Three"]),
-        ("<table><tr translate=no><td>X<td>Y</tr><tr><td>Two</table>After", ["Two", "After"]),
-        ("<dl><dt translate=no>Acme<dd>A company</dl>", ["A company"]),
-        ("<select><option translate=no>Acme<option>Others</select>", ["Others"]),
-        ("<div translate=no>Acme<div>x</div>y</div>After", ["After"]),
-    ],
-)
-def test_an_element_without_its_end_tag_is_kept_up_to_where_it_ends(page: str, texts: list[str]) -> None:
-    assert list_texts("html", page.encode()) == texts
 
 
 def test_the_language_and_direction_of_a_page_become_those_of_the_target() -> None:
@@ -58,68 +25,6 @@ def test_marks_follow_their_words() -> None:
     assert convert_bytes("html", page, rule).decode() == (
         "<p>Ich habe das <a href=x>rote Haus</a><sup>1</sup> <b>gesehen</b>.</p>"
     )
-
-
-@pytest.mark.parametrize(
-    "note",
-    [
-        '<a epub:type="noteref" href="#f1">1</a>',
-        '<a href="#f1">*</a>',
-        '<a class="footnote-ref" href="x.html"><sup>[2]</sup></a>',
-        '<sup id="r"><a href="#n"><span>[</span>1<span>]</span></a></sup>',
-        "<sup>12</sup>",
-    ],
-)
-def test_a_reference_to_a_note_stays_behind_its_sentence(note: str) -> None:
-    page = f"<p>It is here.{note} Who is there?</p>".encode()
-    assert list_texts("html", page) == ["It is here. Who is there?"]
-    assert convert_bytes("html", page, louder) == page.replace(b"It is here", b"IT IS HERE").replace(
-        b"Who is there", b"WHO IS THERE"
-    )
-
-
-@pytest.mark.parametrize("link", ['<a href="#x">here</a>', '<a href="x">1</a>', '<a name="x">', "<sup>nd</sup>", "<a>"])
-def test_other_links_and_superscripts_are_marks_of_their_text(link: str) -> None:
-    page = f"<p>One{link} two <b>three</b></p>".encode()
-    words = re.sub(r"<[^>]*>", "", link)
-    assert list_texts("html", page) == [f"One{words} two three"]
-    assert echo_document("html", page) == page
-
-
-@pytest.mark.parametrize(
-    "kept",
-    [
-        "<p hidden>no</p>",
-        '<p aria-hidden="true">no</p>',
-        "<template><p>no</p></template>",
-        '<div style="color: red; Display:none">no <p>no</p></div>',
-        '<span hidden="hidden">no</span>',
-        '<p class="code">no</p>',
-        '<span class="x literal">no</span>',
-        '<span class="input">no</span>',
-        '<div class="formula">no</div>',
-        "<tt>no</tt>",
-    ],
-)
-def test_what_is_hidden_or_says_that_it_is_code_stays(kept: str) -> None:
-    page = f"<p>Before it</p>{kept}<p>After it</p>".encode()
-    assert list_texts("html", page) == ["Before it", "After it"]
-    assert echo_document("html", page) == page
-
-
-@pytest.mark.parametrize(
-    "shown",
-    [
-        '<body class="code"><p>Words</p>',
-        '<div class="input-group">Words</div>',
-        '<p hidden="until-found">Words</p>',
-        '<p aria-hidden="false">Words</p>',
-        '<p style="display: block">Words</p>',
-        "<label data-hidden>Words</label>",
-    ],
-)
-def test_what_only_looks_hidden_is_translated(shown: str) -> None:
-    assert list_texts("html", shown.encode()) == ["Words"]
 
 
 def test_a_link_never_loses_its_words() -> None:
@@ -186,20 +91,3 @@ def test_a_word_that_stays_keeps_its_mark_wherever_attention_strays() -> None:
     page = b"<p>Where is <i>Tom</i>?</p>"
     written = convert_bytes("html", page, lambda text: aligned(text, ["Wo", "ist", "Tom?"], [2, 1, 2]))
     assert written == b"<p>Wo ist <i>Tom</i>?</p>"
-
-
-@pytest.mark.parametrize(
-    ("page", "texts"),
-    [
-        ("<p>I am <x1>not</x1> hungry.</p>", ["I am not hungry."]),
-        ("<p>I am <x1>not hungry.</p>", ["I am not hungry."]),
-        ("<app-card>Tea</app-card><app-card>Milk</app-card>", ["Tea", "Milk"]),
-        ("<p>I am <t-1>not</t-1> hungry.</p>", ["I am not hungry."]),
-        ("<p>Tea\n<app-card>Milk</app-card></p>", ["Tea", "Milk"]),
-        ("<p>I like <1>tea</1>, 5 <2 and 7>2.</p>", ["I like tea, 5 <2 and 7>2."]),
-        ("<label>Tea</label><label>Milk</label>", ["Tea", "Milk"]),
-    ],
-)
-def test_an_unknown_element_is_a_mark_but_a_component_alone_a_block(page: str, texts: list[str]) -> None:
-    assert list_texts("html", page.encode()) == texts
-    assert echo_document("html", page.encode(), "en") == page.encode()

@@ -9,7 +9,7 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.result import Translation
 from support.documents import list_texts, read_sample
 from support.properties import examples
-from support.translations import aligned, backwards, converted, louder, same
+from support.translations import aligned, converted, same
 
 PAGE, EXPECTED, EXTENDED = map(read_sample, ("md", "md-loud", "md-extended"))
 
@@ -21,13 +21,6 @@ def html(text: str) -> str:
 
 def test_a_page_keeps_its_shape_and_only_its_text_is_translated() -> None:
     assert converted("md", PAGE) == (EXPECTED, {TITLES_KEPT: 2})
-
-
-def test_marks_follow_their_words() -> None:
-    assert converted("md", "one >\n", backwards)[0] == "\\> ONE\n"
-    assert converted("md", "one [:a: two](x) three\n")[0] == "ONE [:a: TWO](x) THREE\n"
-    assert converted("md", "**one** two [three](x)\n", backwards)[0] == "[THREE](x) TWO **ONE**\n"
-    assert converted("md", "one [two](x 'a \\'b\\' c')\n", backwards)[0] == "[TWO](x 'C \\'B\\' A') ONE\n"
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
@@ -48,10 +41,6 @@ def test_a_byte_order_mark_line_ends_and_what_stands_in_front_stay(front: str, l
 )
 def test_addresses_and_placeholders_get_no_backslashes(text: str) -> None:
     assert converted("md", f"{text}\n", same)[0] == f"{text}\n"
-
-
-def test_a_paragraph_of_several_sentences_is_one_text() -> None:
-    assert list_texts("md", b"One two. Three *four.\nFive*.\n") == ["One two. Three four. Five."]
 
 
 @pytest.mark.parametrize(
@@ -118,44 +107,6 @@ def test_extensions_of_markdown_stay_and_the_prose_between_is_translated() -> No
         "]], \\(not maths\\) and [", "]], \\(NOT MATHS\\) AND ["
     )
     assert converted("md", EXTENDED) == (expected, {})
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# a title {#my-title}",
-        "## a title {#A.__call__ .x}",
-        "# a *b* {-}",
-        "a title {#b}\n===========",
-        "words.{: .note }",
-        "words {.wide width=50%}",
-        "- an item {: #x y='z w' }",
-        "[a link](b.md){ target=_blank } words",
-        "[a link](b.md){ target=_blank }",
-        '`code`{.py} words **loud**{.x}: ![](y.png){ width="300" }',
-        "words\n{: .class}",
-        "{: .class}",
-        "words\n{ .class }",
-        "words {/* no words */} go on",
-        "{/* no words\n\nand none */}",
-        "{::comment}\nno words\n\nnone\n{:/comment}",
-        "%% no words %%\n\nwords %%none%%",
-        "[//]: # (no words)\n\nwords",
-        "a term\n: a definition\n: another *one*\n\nthe next\n\n:   its own\n\n    goes on",
-    ],
-)
-def test_attributes_comments_and_definition_lists_stay(text: str) -> None:
-    kept = re.findall(r"\{(?![:/]+comment)[^{}]+\}|\{::comment\}.*|%%.*?%%|\(.*?\)|`.*?`", text, re.DOTALL)
-    expected = text.upper()
-    for part in kept:
-        expected = expected.replace(part.upper(), part)
-    assert converted("md", f"{text}\n", louder)[0] == f"{expected}\n"
-    assert converted("md", f"{text}\n", same)[0] == f"{text}\n"
-
-
-def test_attributes_are_no_part_of_the_text() -> None:
-    texts = list_texts("md", b"# Hi {#a-b}\n\nHe is.{: .note }\n\n[Who?](a.md){ target=_blank } Go {name}.\n")
-    assert texts == ["Hi", "He is.", "Who? Go {name}."]
 
 
 def test_a_formula_goes_where_its_place_in_the_translation_is() -> None:
@@ -234,33 +185,3 @@ def test_a_page_of_extensions_stays_byte_for_byte() -> None:
     assert echo_page(EXTENDED) == EXTENDED
     page = PAGE.replace(", [there] and [there][]", "")  # of whose words a sentinel would be a part
     assert echo_page(page) == page
-
-
-TABLE = "| a | b | c | d |\n|---|---|---|---|\n| `{0}` | {0} | ![{0}]({0}.png) | {0} |"
-
-
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("see `a`/`b`, x`y`z and (`c`)", "SEE `a`/`b`, X`y`Z AND (`c`)"),
-        ("one [![x](a.png)](b) two", "ONE [![x](a.png)](b) TWO"),
-        ("> [!NOTE]\n> useful *words*\n> here", "> [!NOTE]\n> USEFUL *WORDS*\n> HERE"),
-        ("#\n\ntext\n\n##  ", "#\n\nTEXT\n\n##  "),  # headings without text
-        ("press <kbd>Alt</kbd>+<kbd>F&lt;</kbd> now", "PRESS <kbd>Alt</kbd>+<kbd>F&lt;</kbd> NOW"),
-        ("or run <code>make *it*</code> now", "OR RUN <code>make *it*</code> NOW"),
-        (TABLE.format("file"), TABLE.upper().format("file").replace("file |", "FILE |").replace(".PNG", ".png")),
-        ("x 2<sup>32</sup> y", "X 2<sup>32</sup> Y"),
-        ("Is **this (so)**. Yes.", "IS **THIS (SO)**. YES."),
-        ("See [b](c)<!-- kept -->.", "SEE [B](c)<!-- kept -->."),
-        ("One [b ](c), d", "ONE [B ](c), D"),
-        ("A [b](c) and\u00a0[d\u00a0e](f)", "A [B](c) AND\u00a0[D\u00a0E](f)"),
-        ("First<br>\nsecond<br> third", "FIRST<br>\nSECOND<br> THIRD"),
-        (
-            "See [one\ntwo] of [it][].\n\n[one two]: x\n[it]: y",
-            "SEE [ONE\nTWO][one two] OF [IT][it].\n\n[one two]: x\n[it]: y",
-        ),
-    ],
-)
-def test_marks_and_what_stands_beside_them_stay(text: str, written: str) -> None:
-    assert converted("md", text, same)[0] == text
-    assert converted("md", text)[0] == written

@@ -18,7 +18,7 @@ from nmt_cli.errors import DataError
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.translation.result import Placed, Translation
 from support.documents import convert_bytes, echo_document, list_texts
-from support.translations import Rule, aligned, backwards, converted, louder
+from support.translations import Rule, aligned, backwards, converted
 
 
 def write(page: str, words: str, links: list[int]) -> tuple[str, int]:
@@ -66,15 +66,6 @@ def test_signs_that_mark_nothing_and_lines_count_as_marks(name: str, text: str) 
     assert converted(name, text.replace("a", "b", 2)[: len(text) // 2])[1] == {}
 
 
-def test_marks_nest_and_change_their_order_with_their_words() -> None:
-    page = "<a>a <b>b</b></a> c <i>d</i>"
-    assert converted("html", page, backwards)[0] == "<i>D</i> C <a><b>B</b> A</a>"
-
-
-def test_punctuation_outside_a_mark_stays_outside() -> None:
-    assert converted("html", "See (<a>the docs</a>).", louder)[0] == "SEE (<a>THE DOCS</a>)."
-
-
 @pytest.mark.parametrize(("page", "written"), [("pays {}", "zahlt {}"), ("pays <i>{}</i>", "zahlt <i>{}</i>")])
 def test_blanks_inside_a_word_stay_as_they_are(page: str, written: str) -> None:
     amount = "10\u00a0000\u00a0€"
@@ -95,10 +86,6 @@ def test_the_ordinal_of_a_rewritten_date_is_no_end_of_the_sentence(page: str, wr
         return translation._replace(hypotheses=(hypothesis._replace(placed_spans=placed),))
 
     assert converted("html", page, rule)[0] == written
-
-
-def test_a_mark_without_words_stays_behind_the_word_before_it() -> None:
-    assert converted("html", "one<img> two three", backwards)[0] == "THREE TWO ONE<img>"
 
 
 def test_a_mark_whose_words_nobody_looked_at_is_placed_and_counted() -> None:
@@ -271,11 +258,6 @@ def test_a_string_of_fluent_with_braces_inside_is_kept_as_a_whole() -> None:
 def test_sentences_stay_together_where_asked(name: str, text: str) -> None:
     source = text.format("" if name == "po" else "one two. Three")
     assert converted(name, source, backwards, split_sentences=False)[0] == text.format("THREE TWO. ONE")
-
-
-def test_the_sentences_of_a_message_are_translated_one_by_one() -> None:
-    source = 'msgid "one two. Three"\nmsgstr "{}"\n'
-    assert converted("po", source.format(""), backwards)[0] == source.format("TWO. ONE THREE")
 
 
 def test_a_document_that_does_not_fit_the_memory_is_refused() -> None:

@@ -346,9 +346,3 @@ def test_an_archive_of_too_many_parts_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("nmt_cli.formats.archives.MAXIMUM_PARTS", 3)
     with pytest.raises(DataError, match="more than 3 parts"):
         convert_bytes("docx", SMALL_DOCX, same)
-
-
-def test_tags_stay_around_their_words() -> None:
-    assert convert_bytes("svg", b"<svg><text>a <tspan>b</tspan> c</text></svg>", louder) == (
-        b"<svg><text>A <tspan>B</tspan> C</text></svg>"
-    )

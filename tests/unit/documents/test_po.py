@@ -114,11 +114,6 @@ def test_all_is_translated_anew_where_asked_and_is_then_not_fuzzy() -> None:
     assert [entry.msgstr for entry in entries if entry.obsolete] == ["weg"]
 
 
-def test_a_fuzzy_message_without_a_translation_gets_one() -> None:
-    written, notes = converted("po", '#, fuzzy\nmsgid "open"\nmsgstr ""\n')
-    assert (written, notes) == ('msgid "open"\nmsgstr "OPEN"\n', {})
-
-
 def test_an_indented_entry_is_one() -> None:
     text = (
         HEADER.format(2)
@@ -205,34 +200,7 @@ def test_an_impossible_number_of_forms_is_ignored(count: str) -> None:
     assert converted("po", text)[0].count("DOGS") == 2
 
 
-PLURALS = 'msgid ""\nmsgstr ""\n"Plural-Forms: nplurals=2; plural=n != 1;\\n"\n\n'
-
-
-@pytest.mark.parametrize("text", ["...", "%s", "123", "%1$s: %2$d", "-- \\n"])
-def test_a_message_without_words_stays(text: str) -> None:
-    assert converted("po", f'{PLURALS}msgid "{text}"\nmsgstr ""\n')[0].endswith(f'msgstr "{text}"\n')
-
-
 MARKED = 'msgid ""\nmsgstr ""\n"X-Accelerator-Marker: {}\\n"\n\n'
-
-
-@pytest.mark.parametrize(
-    ("marker", "source", "written"),
-    [
-        ("&", "E&xit", "&EXIT"),
-        ("_", "Save _as...", "SAVE _AS..."),
-        ("_", "Fi_le. Go", "_FILE. GO"),
-        ("~", "Zoo~m", "~ZOOM"),
-        ("&", "R&D", "R&D"),
-        ("&", "Fi_le", "FI_LE"),
-        ("_", "E&xit", "E&XIT"),
-        ("%", "E&xit", "E&XIT"),
-        ("", "Fi_le", "FI_LE"),
-    ],
-)
-def test_the_header_says_which_sign_within_a_word_is_an_accelerator(marker: str, source: str, written: str) -> None:
-    text = f'{MARKED.format(marker) if marker else ""}msgid "{source}"\nmsgstr ""\n'
-    assert converted("po", text)[0].endswith(f'msgstr "{written}"\n')
 
 
 NAMED = st.from_regex(r"[a-z]{1,8}", fullmatch=True)

@@ -16,39 +16,6 @@ from support.documents import SAMPLES, convert_bytes, echo_document, list_texts,
 from support.translations import aligned, backwards, louder
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "你好{name}，欢迎",
-        "はい/いいえ",
-        "iPhone15を購入",
-        "สวัสดี{name}",
-        "<b>Delete</b>",
-        "Delete<br/>",
-        "こんにちは。Tom",
-    ],
-)
-def test_a_sentence_without_blanks_and_a_word_between_tags_are_texts(text: str) -> None:
-    assert list_texts("json", json.dumps({"a": text}).encode()) == [text]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "https://例え.jp/あ",
-        "/图片/首页",
-        "图片/首页.png",
-        "@用户",
-        "List<String>",
-        "<code>user_id</code>",
-        "user_{id}",
-        "a/b",
-    ],
-)
-def test_an_address_a_path_and_a_name_in_a_program_are_no_texts(text: str) -> None:
-    assert list_texts("json", json.dumps({"a": text}).encode()) == []
-
-
 @pytest.mark.parametrize("name", ["json", "properties", "android", "apple", "yaml"])
 @pytest.mark.parametrize("mark", ["'", '"', "\\", "&", "<", ": ", " #", "[", "{", "%", "- a", "é", "😀", "no", "@x"])
 def test_a_translation_is_escaped(name: str, mark: str) -> None:
@@ -104,12 +71,6 @@ def test_an_entry_of_apple_without_its_end_stays_whatever_comments_follow() -> N
 def test_utf_16_is_kept() -> None:
     data = codecs.BOM_UTF16_LE + '"a" = "Some words";\n'.encode("utf-16-le")
     assert convert_bytes("apple", data, louder) == codecs.BOM_UTF16_LE + '"a" = "SOME WORDS";\n'.encode("utf-16-le")
-
-
-def test_escaped_pairs_are_one_character() -> None:
-    assert list_texts("android", b'<resources><string name="a">so \\ud83d\\ude00</string></resources>') == ["so 😀"]
-    assert list_texts("yaml", b'a: "so \\ud83d\\ude00"\n') == ["so 😀"]
-    assert list_texts("properties", b"a=so \\ud83d\\ude00\n") == ["so 😀"]
 
 
 @pytest.mark.parametrize(("name", "text"), [("json", '{"a": "één woord"}'), ("yaml", "a: één woord\n"), ("vtt", "")])
@@ -307,32 +268,6 @@ def test_words_for_people_are_text(value: str, key: str, outer: tuple[str, ...])
 
 
 # What is particular to the YAML of Rails: symbols, and the language as the only key at the top.
-
-
-def test_symbols_of_rails_and_names_with_a_colon_are_no_texts() -> None:
-    data = b"order: [ :year, :month ]\nicon: ':smile:'\nnote: 'Note: this'\n"
-    assert list_texts("yaml", data) == ["Note: this"]
-
-
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ("# a\nen:\n  a: Hello\n", "# a\nde:\n  a: HELLO\n"),
-        ("'en':\n  a: Hello\n", "de:\n  a: HELLO\n"),
-        ("en:\n  a: Hello\nfr:\n  a: Bonjour\n", "en:\n  a: HELLO\nfr:\n  a: BONJOUR\n"),
-        ("menu:\n  en: Hello\n", "menu:\n  en: HELLO\n"),
-    ],
-)
-def test_the_only_top_key_becomes_the_target_language(text: str, written: str) -> None:
-    assert convert_bytes("yaml", text.encode(), louder).decode() == written
-
-
-def test_norwegian_as_a_top_key_is_a_string() -> None:
-    assert convert_bytes("yaml", b"en:\n  a: Hi\n", louder, "no") == b'"no":\n  a: HI\n'
-
-
-def test_a_truth_value_is_no_text_for_people() -> None:
-    assert list_texts("properties", b"a=true\nb=false\nc=True or false\n") == ["True or false"]
 
 
 # Files of entries: INI, TOML, PHP, DTD, resource scripts, calendars, Fluent, and strings of Apple and Java.

@@ -3,8 +3,6 @@
 import random
 import time
 
-import pytest
-
 from nmt_cli.documents.document import Location
 from nmt_cli.translation.result import Translation
 from support.documents import convert_bytes, list_texts, open_bytes, read_sample
@@ -80,18 +78,3 @@ def test_blanks_within_a_verse_take_time_that_grows_with_their_number() -> None:
     started = time.process_time()
     assert list_texts("usfm", text) == ["one two"]
     assert time.process_time() - started < 5  # minutes, if each blank looked at all behind it
-
-
-@pytest.mark.parametrize(
-    ("verse", "text"),
-    [
-        ("See https://a.test/b now.", "See https://a.test/b now."),
-        ("SEE FTP://A.TEST/B", "SEE FTP://A.TEST/B"),
-        ("He said: // go", "He said: go"),
-        ("one//two //three// four", "one two three four"),
-    ],
-)
-def test_an_address_keeps_its_slashes_and_a_line_break_is_a_blank(verse: str, text: str) -> None:
-    book = f"\\id GEN\n\\c 1\n\\p\n\\v 1 {verse}\n".encode()
-    assert list_texts("usfm", book) == [text]
-    assert convert_bytes("usfm", book, same) == book
