@@ -61,6 +61,13 @@ def test_the_checks_of_the_best_hypothesis_are_kept_with_the_translation() -> No
     assert checked._replace(checks=()) == translation
 
 
+def test_marks_whose_words_have_no_translation_fail_a_check() -> None:
+    translation = aligned("Go on !", ["Los", "!"], [0, 2])._replace(unplaced=("on",))
+    assert check_translation(translation, GERMAN).checks == (
+        FailedCheck("enclosed words", "nothing stands for the marked on"),
+    )
+
+
 def test_a_translation_without_a_failed_check_is_the_same_object() -> None:
     good, blank = aligned("Go !", ["Los", "!"], [0, 1]), aligned("", [], [])
     assert check_translation(good, GERMAN) is good
