@@ -126,7 +126,7 @@ def distil(corpus: Path, teachers: Sequence[Path]) -> Iterator[Pair]:
                 source, target = (pair.target, pair.source) if direction else (pair.source, pair.target)
                 references.setdefault(source, []).append(target)
         with nmt.load(name, ensemble=[teacher / name for teacher in teachers]) as model:
-            for source, text in zip(references, model.stream(references, context=0), strict=True):
+            for source, text in zip(references, model.stream(list(references), context=0), strict=True):
                 if text != source and chrf.sentence_score(text, references[source]).score >= CLOSE:
                     yield Pair(text, source) if direction else Pair(source, text)
 
