@@ -22,6 +22,7 @@ from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import TagSet
 from nmt_cli.translation.config import CheckOptions, LineOptions, TranslateOptions
 from nmt_cli.translation.lines import ContextWindow, Line, lay_out_lines
+from nmt_cli.workers.work import Report
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelDirectory
@@ -82,7 +83,6 @@ class TranslationRequest:
     score: bool = False
     opener: Opener | None = None
     keeps_network: bool = True  # whether translations keep what only places marks and alignments
-    progress: Callable[[int], None] | None = None  # receives how many texts are finished; stays in this process
     is_private: bool = False  # whether nobody else writes to the directories, so that weights can be mapped there
     packed: PackedFiles | None = None  # files that the request names, for a machine that lacks them
 
@@ -136,7 +136,7 @@ class TranslationRequest:
         request = replace(self.unpack(), threads=threads)  # a worker has one core, whatever the user's process has
         return request.load() if self.opener is None else self.opener(request)
 
-    def start(self, *, threads: int | None = None) -> TranslateBlock:
+    def start(self, *, threads: int | None = None, report: Report | None = None) -> TranslateBlock:
         """Opens the models for `threads` threads and returns the function that translates a block.
 
         Raises NotFoundError, DamagedError, OptionError and DataError as `load` does.
@@ -146,7 +146,7 @@ class TranslationRequest:
         answer = (
             partial(score_pairs, translator, limit=limit, tags=tags, checks=checks)
             if self.score
-            else answer_blocks(translator, options, self.progress)
+            else answer_blocks(translator, options, report)
         )
         if self.keeps_network:
             return answer
@@ -165,7 +165,7 @@ class TranslationRequest:
         for other in others[len(self.ensemble) :]:
             require_reverse(first, other)
         packed = PackedFiles(tuple(map(read_model_files, models)), read_glossary(self.lines))
-        return replace(self, packed=packed, progress=None)
+        return replace(self, packed=packed)
 
     def hold(self) -> Self:
         """Returns the request with copies of the models and the glossary. Raises what `pack` does."""
@@ -226,15 +226,27 @@ def read_glossary(lines: LineOptions) -> bytes | None:
 
 
 def answer_blocks(
-    translator: LineTranslator, options: TranslateOptions, progress: Callable[[int], None] | None = None
+    translator: LineTranslator, options: TranslateOptions, report: Report | None = None
 ) -> TranslateBlock:
-    """Returns the function that translates a block; `progress` receives the finished texts, with those before it."""
+    """Returns the function that translates a block; `report` receives how many more texts are done."""
 
     def answer(block: Block) -> list[Translation]:
-        report = None if progress is None else lambda done: progress(block.first + done)
-        return translator.translate(block.lay_out(options), options, report, first_line=block.first)
+        count = None if report is None else count_more(report)
+        return translator.translate(block.lay_out(options), options, count, first_line=block.first)
 
     return answer
+
+
+def count_more(report: Report) -> Callable[[int], None]:
+    """Returns the function that takes how many texts are done, and reports how many more these are than before."""
+    before = 0
+
+    def count(done: int) -> None:
+        nonlocal before
+        more, before = done - before, done
+        report(more)
+
+    return count
 
 
 def score_pairs(

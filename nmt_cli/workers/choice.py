@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 
 from nmt_cli.settings import Settings, setting
-from nmt_cli.workers.work import Executor, InProcess, Work, WorkAnswer, WorkItem
+from nmt_cli.workers.work import Executor, InProcess, Report, Work, WorkAnswer, WorkItem
 
 ALONE = 5  # blocks that this process works on by itself: only for more it pays to start others
 
@@ -28,9 +28,9 @@ class ExecutorOptions(RayOptions, panel="Processes"):
 
 @contextmanager
 def open_executor(
-    work: Work[WorkItem, WorkAnswer], config: ExecutorOptions
+    work: Work[WorkItem, WorkAnswer], config: ExecutorOptions, report: Report | None = None
 ) -> Iterator[Executor[WorkItem, WorkAnswer]]:
-    """Yields who does the work; all processes stop when the block ends.
+    """Yields who does the work; all processes stop when the block ends. A cluster has nothing to `report`.
 
     Raises MissingExtraError without Ray, NotFoundError for a cluster that is not there, and what the work raises when
     it starts.
@@ -43,10 +43,10 @@ def open_executor(
     elif config.workers > 1:
         from nmt_cli.workers.pool import WorkerPool  # multiprocessing, which one process does not need
 
-        with WorkerPool(work.hold(), config.workers) as workers:
+        with WorkerPool(work.hold(), config.workers, report) as workers:
             yield workers
     else:
-        yield InProcess(work.start())
+        yield InProcess(work.start(report=report))
 
 
 def share_blocks(

@@ -15,12 +15,12 @@ from functools import partial
 from multiprocessing.connection import Connection
 from socket import create_connection, gaierror
 from time import monotonic, sleep
-from typing import Any, Generic
+from typing import Any, Generic, NamedTuple, cast
 
 from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError, NotFoundError, WorkerError, explain_install
 from nmt_cli.files import block_interrupts
-from nmt_cli.workers.work import ATTEMPTS, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
+from nmt_cli.workers.work import ATTEMPTS, Report, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
 
 # Works on blocks in several processes of this machine, with the answers in order.
 #
@@ -36,8 +36,10 @@ SPAWN = multiprocessing.get_context("spawn")  # a fork of a process with threads
 class WorkerPool(Workers[WorkItem, WorkAnswer]):
     """Works in `count` processes, each on one core, which live as long as the `with` block."""
 
-    def __init__(self, work: Work[WorkItem, WorkAnswer], count: int) -> None:
+    def __init__(self, work: Work[WorkItem, WorkAnswer], count: int, report: Report | None = None) -> None:
         self.work = work
+        self.report = report
+        self.reporting = threading.Lock()
         self.count = count
         self.closed = False
         self.replacing = threading.Lock()  # held while the workers change, so that none starts after the last stopped
@@ -78,7 +80,7 @@ class WorkerPool(Workers[WorkItem, WorkAnswer]):
         try:
             for _ in range(ATTEMPTS):
                 try:
-                    return worker.answer_block(block)
+                    return worker.answer_block(block, self.count_texts)
                 except (EOFError, ConnectionError):
                     with self.replacing:
                         if self.closed:
@@ -87,6 +89,12 @@ class WorkerPool(Workers[WorkItem, WorkAnswer]):
             raise report_lost(block)
         finally:
             self.idle.put(worker)
+
+    def count_texts(self, more: int) -> None:
+        """Reports further texts that a worker is done with, of one worker at a time."""
+        with self.reporting:
+            if self.report is not None:
+                self.report(more)
 
     def replace_worker(self, dead: Worker[WorkItem, WorkAnswer]) -> Worker[WorkItem, WorkAnswer]:
         """Starts and returns another worker in place of a dead one."""
@@ -107,23 +115,30 @@ class Worker(Generic[WorkItem, WorkAnswer]):
             self.process.start()
         child_end.close()  # so that the pipe ends with the process
 
-    def answer_block(self, block: WorkItem) -> WorkAnswer:
+    def answer_block(self, block: WorkItem, report: Report) -> WorkAnswer:
         """Has the process answer a block. Raises its exceptions; EOFError or ConnectionError if it has died."""
         self.connection.send(block)
-        answer: WorkAnswer | Exception = self.connection.recv()
+        while isinstance(answer := self.connection.recv(), MoreTexts):
+            report(answer.number)
         if isinstance(answer, Exception):
             raise answer
-        return answer
+        return cast(WorkAnswer, answer)
 
     def stop(self) -> None:
         self.process.kill()
         self.process.join()
 
 
+class MoreTexts(NamedTuple):
+    """A worker's message that it is done with so many more texts of its block."""
+
+    number: int
+
+
 def serve(connection: Connection, work: Work[Any, Any]) -> None:
     """Runs in a worker: answers each block, also with an exception, until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
-    answer = serve_blocks(work)
+    answer = serve_blocks(work, lambda more: connection.send(MoreTexts(more)))
     while True:
         try:
             connection.send(answer(connection.recv()))

@@ -25,6 +25,7 @@ from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.text.wrapping import format_count, join_first
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.workers.choice import ExecutorOptions, open_executor
+from nmt_cli.workers.work import Report
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.command_lines import CommandLine
@@ -167,15 +168,17 @@ class ResumableJob:
         return f"{done} translated; continue with: {describe_command(self.command)} --resume"
 
     @contextmanager
-    def open_executor(self, request: TranslationRequest, processes: ExecutorOptions) -> Iterator[TranslationExecutor]:
+    def open_executor(
+        self, request: TranslationRequest, processes: ExecutorOptions, report: Report
+    ) -> Iterator[TranslationExecutor]:
         """Yields who translates, and keeps finished blocks in the journal. Raises what `choice.open_executor` does."""
         if self.journal is None:
-            with open_executor(request, processes) as executor:
+            with open_executor(request, processes, report) as executor:
                 yield executor
             return
         from nmt_cli.jobs.journal import JournalledExecutor, JournalledJob  # as above
 
-        with open_executor(JournalledJob(request), processes) as workers:
+        with open_executor(JournalledJob(request), processes, report) as workers:
             yield JournalledExecutor(workers, self.journal, self.resumes)
 
     @contextmanager

@@ -90,8 +90,8 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     progress = console.show_progress([] if outputs.are_on_terminal else paths, has_lines=has_lines)
     with resumable.keep_blocks(console), progress as advance, outputs:
         finished = FinishedLines(advance)
-        request = replace(request, options=options, keeps_network=links_words, progress=finished.search)
-        with resumable.open_executor(request, silence_ray(command.processes)) as executor:
+        request = replace(request, options=options, keeps_network=links_words)
+        with resumable.open_executor(request, silence_ray(command.processes), finished.search) as executor:
             for written in translate_units(batches, executor, report.add, options.scope):
                 outputs.write(written)
                 lines = written.count(b"\n") // writer.rows if has_lines else report.texts - finished.texts
@@ -113,16 +113,19 @@ class FinishedLines:
     def __init__(self, advance: Callable[[int], None]) -> None:
         self.advance = advance
         self.lines = self.texts = 0  # that are written
+        self.ahead = 0  # texts that are translated, but not yet written
 
     def write(self, lines: int, texts: int) -> None:
         """Counts further lines; `texts` have now been written in all."""
+        self.ahead = max(0, self.ahead - (texts - self.texts))
         self.lines, self.texts = self.lines + lines, texts
-        self.advance(self.lines)
+        self.search(0)
 
-    def search(self, texts: int) -> None:
-        """Reports that so many texts are translated, written or not."""
+    def search(self, more: int) -> None:
+        """Reports that so many more texts are translated."""
+        self.ahead += more
         ratio = self.lines / self.texts if self.texts else 1.0
-        self.advance(self.lines + round(ratio * (texts - self.texts)))
+        self.advance(self.lines + round(ratio * self.ahead))
 
 
 def fit_request(command: TranslateCommand) -> tuple[ModelCard, TranslationRequest]:
