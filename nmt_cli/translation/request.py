@@ -22,7 +22,7 @@ from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import TagSet
 from nmt_cli.translation.config import CheckOptions, LineOptions, TranslateOptions
 from nmt_cli.translation.lines import ContextWindow, Line, lay_out_lines
-from nmt_cli.workers.work import Report
+from nmt_cli.workers.work import MoreReporter
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelDirectory
@@ -136,7 +136,7 @@ class TranslationRequest:
         request = replace(self.unpack(), threads=threads)  # a worker has one core, whatever the user's process has
         return request.load() if self.opener is None else self.opener(request)
 
-    def start(self, *, threads: int | None = None, report: Report | None = None) -> TranslateBlock:
+    def start(self, *, threads: int | None = None, report: MoreReporter | None = None) -> TranslateBlock:
         """Opens the models for `threads` threads and returns the function that translates a block.
 
         Raises NotFoundError, DamagedError, OptionError and DataError as `load` does.
@@ -226,7 +226,7 @@ def read_glossary(lines: LineOptions) -> bytes | None:
 
 
 def answer_blocks(
-    translator: LineTranslator, options: TranslateOptions, report: Report | None = None
+    translator: LineTranslator, options: TranslateOptions, report: MoreReporter | None = None
 ) -> TranslateBlock:
     """Returns the function that translates a block; `report` receives how many more texts are done."""
 
@@ -237,7 +237,7 @@ def answer_blocks(
     return answer
 
 
-def count_more(report: Report) -> Callable[[int], None]:
+def count_more(report: MoreReporter) -> Callable[[int], None]:
     """Returns the function that takes how many texts are done, and reports how many more these are than before."""
     before = 0
 

@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, cast
 from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError, NotFoundError, WorkerError, explain_install
 from nmt_cli.files import block_interrupts
-from nmt_cli.workers.work import ATTEMPTS, Report, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
+from nmt_cli.workers.work import ATTEMPTS, MoreReporter, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
 
 # Works on blocks in several processes of this machine, with the answers in order.
 #
@@ -36,7 +36,7 @@ SPAWN = multiprocessing.get_context("spawn")  # a fork of a process with threads
 class WorkerPool(Workers[WorkItem, WorkAnswer]):
     """Works in `count` processes, each on one core, which live as long as the `with` block."""
 
-    def __init__(self, work: Work[WorkItem, WorkAnswer], count: int, report: Report | None = None) -> None:
+    def __init__(self, work: Work[WorkItem, WorkAnswer], count: int, report: MoreReporter | None = None) -> None:
         self.work = work
         self.report = report
         self.reporting = threading.Lock()
@@ -115,7 +115,7 @@ class Worker(Generic[WorkItem, WorkAnswer]):
             self.process.start()
         child_end.close()  # so that the pipe ends with the process
 
-    def answer_block(self, block: WorkItem, report: Report) -> WorkAnswer:
+    def answer_block(self, block: WorkItem, report: MoreReporter) -> WorkAnswer:
         """Has the process answer a block. Raises its exceptions; EOFError or ConnectionError if it has died."""
         self.connection.send(block)
         while isinstance(answer := self.connection.recv(), MoreTexts):
