@@ -19,8 +19,9 @@ from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, Unpack, overload
 
+from nmt_cli import EXPORTS
 from nmt_cli.api.log import describe_checks, log_checks, log_warnings
 from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import (
@@ -101,6 +102,12 @@ class Translator:
     def __repr__(self) -> str:
         languages = f"{self.source_language} -> {self.target_language}" if self._opened is not None else "closed"
         return f"Translator({languages}, {str(self.model)!r})"
+
+    if not TYPE_CHECKING:  # to which any name would then be a method
+
+        def __getattr__(self, name: str) -> NoReturn:
+            function = f"; nmt.{name}(model=...) does this" if name in EXPORTS else ""
+            raise AttributeError(f"a Translator has no {name!r}{function}", name=name, obj=self)
 
     def __enter__(self) -> Self:
         return self

@@ -37,6 +37,7 @@ TYPED = re.compile(
     r"|(?<![\w`-])--(?P<option>[a-z][a-z-]*)(?: (?P<value>[^\s()`]+?)(?=[.?)]*(?:[,;]?\s|$)))?"
 )
 IN_SHELL_ALONE = re.compile(r" -\w\b| --(?:serve|export|info)\b")
+NAMED = 4  # arguments in a hint
 ALIKE = 0.8  # similarity from which a name of another function is meant
 NUMBER = re.compile(r"-?\d[\d.]*")
 
@@ -81,6 +82,7 @@ def check_call(
         for item in items:
             KNOWN.setdefault(item.name, (item.annotation, title))
         types = cache(partial(resolve_types, function, more))
+        named = ", ".join([f"{item.name}=..." for item in items if item.kind is KEYWORD][:NAMED])
 
         @wraps(function)
         def call(*arguments: Arguments.args, **values: Arguments.kwargs) -> Returned:
@@ -89,7 +91,8 @@ def check_call(
                 try:
                     bound = signature.bind(*arguments, **values)
                 except TypeError as error:
-                    raise OptionError(f"{title}: {error}", hint=f"help({title}) shows its arguments") from None
+                    hint = f"write the names: {title}({named}); help({title}) shows all"
+                    raise OptionError(f"{title}: {error}", hint=hint) from None
                 for name, value in bound.arguments.items():
                     if value is not signature.parameters[name].default:
                         bound.arguments[name] = check_argument(name, types().get(name, Any), value)
@@ -145,7 +148,7 @@ def check_argument(name: str, kind: Any, value: Any) -> Any:
 
 @contextmanager
 def explain_errors() -> Iterator[None]:
-    """Raises NmtErrors that speak Python, with their hints in tracebacks, for all errors that a user can mend."""
+    """Raises NmtErrors that speak Python, whose `str` has the hint, for all errors that a user can mend."""
     try:
         yield
     except (NmtError, OSError, ImportError) as problem:
@@ -154,9 +157,7 @@ def explain_errors() -> Iterator[None]:
         if error is None:
             raise
         error.message, error.hint = respell(error.message), respell(error.hint, is_hint=True)
-        error.args = (error.message,)
-        if error.hint and not hasattr(error, "__notes__"):
-            error.add_note(f"hint: {error.hint}")
+        error.args = ("\nhint: ".join(filter(None, (error.message, error.hint))),)  # as `str` and tracebacks show it
         if error is problem:
             raise
         raise error from problem

@@ -1,3 +1,4 @@
+import copy
 import inspect
 import re
 from dataclasses import asdict
@@ -209,7 +210,11 @@ def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
         (lambda: nmt.train(epoch=3), "nmt.train: there is no option 'epoch'", "did you mean 'epochs'?"),
         (lambda: nmt.train(data=3), "data cannot be 3", "a string or a path"),
         (lambda: nmt.train(progress=5), "progress cannot be 5", "a function"),
-        (lambda: nmt.evaluate("model"), "nmt.evaluate: too many positional arguments", "help(nmt.evaluate)"),
+        (
+            lambda: nmt.evaluate(["a"], ["b"]),
+            "nmt.evaluate: too many positional arguments",
+            "nmt.evaluate(metric=..., source=..., reference=..., hypothesis=...)",
+        ),
         (lambda: nmt.evaluate(), "there is no prepared corpus", '`nmt.prepare("corpus.tsv")`'),
         (lambda: nmt.prepare(), "no corpus was named", 'try `nmt.prepare("corpus.tsv")`'),
         (lambda: nmt.export("eng-deu", "m"), "nmt.export: missing a required argument: 'format'", "help(nmt.export)"),
@@ -225,7 +230,14 @@ def test_a_wrong_argument_is_an_error_that_speaks_python(
         call()
     assert message in raised.value.message
     assert hint in raised.value.hint and "--" not in raised.value.message + raised.value.hint
-    assert raised.value.__notes__ == [f"hint: {raised.value.hint}"]  # which a traceback shows
+    assert str(raised.value) == f"{raised.value.message}\nhint: {raised.value.hint}"  # as a traceback shows it
+
+
+def test_a_translator_names_the_function_that_it_lacks() -> None:
+    translator: Any = nmt.load("eng-deu")
+    with pytest.raises(AttributeError, match=r"no 'evaluate'; nmt.evaluate\(model=...\) does this"):
+        translator.evaluate()
+    assert not hasattr(translator, "nothing") and copy.copy(translator).model == translator.model
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
