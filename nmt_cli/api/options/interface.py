@@ -37,7 +37,7 @@ TYPED = re.compile(
     r"|(?<![\w`-])--(?P<option>[a-z][a-z-]*)(?: (?P<value>[^\s()`]+?)(?=[.?)]*(?:[,;]?\s|$)))?"
 )
 IN_SHELL_ALONE = re.compile(r" -\w\b| --(?:serve|export|info)\b")
-NAMED = 4  # arguments in a hint
+SHOWN = 4  # arguments in a hint
 ALIKE = 0.8  # similarity from which a name of another function is meant
 NUMBER = re.compile(r"-?\d[\d.]*")
 
@@ -82,7 +82,7 @@ def check_call(
         for item in items:
             KNOWN.setdefault(item.name, (item.annotation, title))
         types = cache(partial(resolve_types, function, more))
-        named = ", ".join([f"{item.name}=..." for item in items if item.kind is KEYWORD][:NAMED])
+        keywords = ", ".join([f"{item.name}=..." for item in items if item.kind is KEYWORD][:SHOWN])
 
         @wraps(function)
         def call(*arguments: Arguments.args, **values: Arguments.kwargs) -> Returned:
@@ -91,7 +91,7 @@ def check_call(
                 try:
                     bound = signature.bind(*arguments, **values)
                 except TypeError as error:
-                    hint = f"write the names: {title}({named}); help({title}) shows all"
+                    hint = f"write the names: {title}({keywords}); help({title}) shows all"
                     raise OptionError(f"{title}: {error}", hint=hint) from None
                 for name, value in bound.arguments.items():
                     if value is not signature.parameters[name].default:
