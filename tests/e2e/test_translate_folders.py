@@ -16,6 +16,8 @@ def test_a_folder_keeps_its_form_and_a_damaged_file_costs_itself_alone(place: Pa
     (tmp_path / "in/sub/b.docx").write_bytes(make_docx("<w:p><w:r><w:t>bade giko.</w:t></w:r></w:p>"))
     (tmp_path / "in/sub/c.docx").write_bytes(b"PK\3\4 damaged")
     (tmp_path / "in/sub/d.png").write_bytes(b"\x89PNG\r\n")
+    (tmp_path / "in/sub/e.docx").write_bytes(b"\0damaged")
+    (tmp_path / "in/table.csv").write_text("id,English\n1,bade giko.\n")
     report = tmp_path / "qa.json"
     command = [*TRANSLATE, f"{tmp_path}/in", "-o", f"{tmp_path}/out", "--json", "--report", str(report)]
     done = subprocess.run(command, cwd=place, capture_output=True, text=True)
@@ -28,13 +30,16 @@ def test_a_folder_keeps_its_form_and_a_damaged_file_costs_itself_alone(place: Pa
     assert "word/media/image1.png" in unpack((tmp_path / "out/sub/b.docx").read_bytes())
     files = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(Path(file["name"]).name, file["texts"], "error" in file) for file in files] == [
+        ("e.docx", 0, True),
+        ("table.csv", 0, True),
         ("a.txt", 2, False),
         ("b.docx", 1, False),
         ("c.docx", 0, True),
     ]
     told = " ".join(done.stderr.split())
-    assert "1 of 4 files neither translated nor copied" in told and "d.png (a picture)" in told
-    assert "error: 1 of 3 files not translated" in told and "c.docx: it is not a zip archive" in told
+    assert "1 of 6 files neither translated nor copied" in told and "d.png (a picture)" in told
+    assert "error: 3 of 5 files not translated" in told and "c.docx: it is not a zip archive" in told
+    assert "table.csv: a table, of which --column names no column" in told
     assert json.loads(report.read_text())["files"] == files
 
 

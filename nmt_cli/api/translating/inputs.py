@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
-from nmt_cli.api.translating.outputs import WrittenFiles, require_name
+from nmt_cli.api.translating.outputs import FileSummaries, WrittenFiles, require_name
 from nmt_cli.documents import TABLES, UNMARKED, check_options, find_format, fit_options, open_document, read_mark
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, is_wrapped
-from nmt_cli.errors import NotFoundError, OptionError
+from nmt_cli.errors import DataError, NotFoundError, OptionError
 from nmt_cli.files import require_file
 from nmt_cli.formats import BY_NAME, TEXT, FileFormat, find_by_name, select_format
 from nmt_cli.formats.sniffing import HEAD, decode_head, recognise_format
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 
 SKIPPED_SHOWN = 5
 OUTSIDE = "a link to a file outside of the folder"
+# Why a file is left out that would be translated if it was sound, or with an option; and what to do about it.
+UNREAD = {
+    "its content is not that of its format": "",
+    "a table, of which --column names no column": "name the column of a table: --column English",
+}
+MISMATCH, NO_COLUMN = UNREAD
 
 
 class InputFile(NamedTuple):
@@ -42,18 +48,25 @@ class InputFile(NamedTuple):
 
 
 class FolderContent(NamedTuple):
-    """The translated files of folders, and the skipped files with the reason, if there is one."""
+    """The translated files of folders, and with the reason, if there is one, those that are not."""
 
     files: list[InputFile]
-    skipped: list[tuple[Path, str]]
+    skipped: list[tuple[Path, str]]  # which are nothing to translate
+    unread: list[tuple[Path, str]]  # which a person must look at
 
     def describe_skipped(self) -> str:
         """Returns the line that names the first files that are not translated; empty without any."""
         if not self.skipped:
             return ""
         skipped = (f"{path} ({reason})" if reason else str(path) for path, reason in self.skipped)
-        total = format_count(len(self.files) + len(self.skipped), "file")
+        total = format_count(sum(map(len, self)), "file")
         return f"{len(self.skipped):,} of {total} neither translated nor copied: {join_first(skipped, SKIPPED_SHOWN)}"
+
+    def summarise(self, summaries: FileSummaries) -> FileSummaries:
+        """Returns the summaries, which begin with the files that were not read."""
+        for path, reason in self.unread:
+            summaries.begin_file(str(path)).error = DataError(f"{path}: {reason}", hint=UNREAD[reason])
+        return summaries
 
 
 def list_files(
@@ -64,7 +77,7 @@ def list_files(
     Hidden files, links to files elsewhere, `others` that the command uses, the folder `output`, and translations of
     files of the same folder are left out. Raises NotFoundError for a folder without a file to translate.
     """
-    content, used, written = FolderContent([], []), {path.resolve() for path in others}, WrittenFiles()
+    content, used, written = FolderContent([], [], []), {path.resolve() for path in others}, WrittenFiles()
     by_name = frozenset(format.name for format in map(find_by_name, inputs) if format is not None)
     beside = frozenset(BY_NAME) if any(path.is_dir() for path in inputs) else by_name
     for path in inputs:
@@ -85,9 +98,9 @@ def list_files(
             if reason is None:
                 content.files.append(InputFile(file, file.relative_to(path), beside))
             else:
-                content.skipped.append((file, reason))
+                (content.unread if reason in UNREAD else content.skipped).append((file, reason))
         if len(content.files) == before:
-            what = content.describe_skipped()
+            what = FolderContent([], [*content.skipped, *content.unread], []).describe_skipped()
             raise NotFoundError(
                 f"{path}/ has no file to translate" + (what and f"; {what}"), hint="docs/formats.md lists the formats"
             )
@@ -122,11 +135,12 @@ def find_reason_to_skip(path: Path, config: DocumentOptions) -> str | None:
         requested = select_format(config.format, "translate")
         is_readable = format is requested or not (format.is_binary or requested.is_binary)
         return None if is_readable else format.title
-    if format is TEXT and find_by_name(path) is not TEXT:
-        return "" if find_by_name(path) is None else "content does not match name"
+    named = find_by_name(path)
+    if format is TEXT and named is not TEXT:
+        return "" if named is None else MISMATCH if "translate" in named.uses else named.title
     if "translate" not in format.uses:
         return format.title
-    return "a table; name its --column" if format.name in TABLES and config.column is None else None
+    return NO_COLUMN if format.name in TABLES and config.column is None else None
 
 
 def read_head(path: Path) -> bytes:

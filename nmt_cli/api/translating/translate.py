@@ -61,7 +61,8 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     require_abilities(command, card)
     resumable = ResumableJob(command, content.files, outputs)
     if resumable.is_done(console):
-        return TranslationReport(skipped=content.describe_skipped())
+        summaries = content.summarise(FileSummaries(are_apart=True))
+        return TranslationReport(skipped=content.describe_skipped(), files=summaries)
     inputs, paths = resumable.inputs, [file.path for file in resumable.inputs]
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
@@ -255,7 +256,7 @@ def open_report(
     qa = open_qa_report(command.checks, what, card, thing, command.explicit.settings_from)
     length = command.request.options.search.max_length
     cuts, path = SourceCuts(thing), command.checks.report
-    files = FileSummaries(thing, find_threshold(command.checks, card), job.outputs.is_apart)
+    files = content.summarise(FileSummaries(thing, find_threshold(command.checks, card), job.outputs.is_apart))
     return TranslationReport(
         skipped=content.describe_skipped(),
         source_cuts=cuts,
