@@ -61,8 +61,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     require_abilities(command, card)
     resumable = ResumableJob(command, content.files, outputs)
     if resumable.is_done(console):
-        summaries = content.summarise(FileSummaries(are_apart=True))
-        return TranslationReport(skipped=content.describe_skipped(), files=summaries)
+        return open_empty_report(content)
     inputs, paths = resumable.inputs, [file.path for file in resumable.inputs]
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
@@ -103,6 +102,12 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     if command.has_json_summary:
         console.output.write(report.files.write_json())
     return report
+
+
+def open_empty_report(content: FolderContent) -> TranslationReport:
+    """Returns the report of files that are up to date."""
+    files = content.summarise(FileSummaries(are_apart=True))
+    return TranslationReport(skipped=content.describe_skipped(), files=files)
 
 
 class FinishedLines:
