@@ -59,7 +59,7 @@ class FolderContent(NamedTuple):
         if not self.skipped:
             return ""
         skipped = (f"{path} ({reason})" if reason else str(path) for path, reason in self.skipped)
-        total = format_count(sum(map(len, self)), "file")
+        total = format_count(len(self.files) + len(self.skipped) + len(self.unread), "file")
         return f"{len(self.skipped):,} of {total} neither translated nor copied: {join_first(skipped, SKIPPED_SHOWN)}"
 
     def summarise(self, summaries: FileSummaries) -> FileSummaries:
