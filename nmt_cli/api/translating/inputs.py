@@ -135,9 +135,9 @@ def find_reason_to_skip(path: Path, config: DocumentOptions) -> str | None:
         requested = select_format(config.format, "translate")
         is_readable = format is requested or not (format.is_binary or requested.is_binary)
         return None if is_readable else format.title
-    named = find_by_name(path)
-    if format is TEXT and named is not TEXT:
-        return "" if named is None else MISMATCH if "translate" in named.uses else named.title
+    by_name = find_by_name(path)
+    if format is TEXT and by_name is not TEXT:
+        return "" if by_name is None else MISMATCH if "translate" in by_name.uses else by_name.title
     if "translate" not in format.uses:
         return format.title
     return NO_COLUMN if format.name in TABLES and config.column is None else None
