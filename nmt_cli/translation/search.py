@@ -58,6 +58,9 @@ class HypothesisJudge(Protocol):
 class Neighbours(Protocol):
     """Translations of similar texts, which guide the network."""
 
+    def find_alike(self, text: str) -> Sequence[str]:
+        """Returns the sources of those that guide the translation of a text."""
+
     def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
         """Returns the model for batches of these texts, which have the same tags; None if nothing is like any text."""
 

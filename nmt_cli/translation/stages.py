@@ -108,9 +108,13 @@ def search(tools: Tools, batch: TranslationBatch) -> None:
     report = scale_progress(batch.progress, sum(piece.is_translated for piece in batch.pieces.values()), batch.lines)
     if batch.memory is not None and reads_context(tools, batch):
         texts = {text_id: piece.text for text_id, piece in batch.pieces.items() if piece.is_translated}
-        plain = search_without_memory(tools, batch)
-        contexts = {text_id: context for text_id in texts if (context := plain[text_id].context) is not None}
-        batch.translations |= tools.network.search(texts, batch.config, report, contexts)
+        plain, neighbours = search_without_memory(tools, batch), tools.network.neighbours
+        kept = {text_id: plain[text_id] for text_id, text in texts.items() if plain[text_id].source == text}
+        if neighbours is not None:
+            kept = {text_id: same for text_id, same in kept.items() if not neighbours.find_alike(same.source)}
+        guided = {text_id: text for text_id, text in texts.items() if text_id not in kept}
+        contexts = {text_id: context for text_id in guided if (context := plain[text_id].context) is not None}
+        batch.translations |= kept | tools.network.search(guided, batch.config, None, contexts)
         return
     for some in list_rounds(batch, tools):
         texts = {text_id: piece.text for text_id in some if (piece := batch.pieces[text_id]).is_translated}
@@ -121,8 +125,8 @@ def search(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def search_without_memory(tools: Tools, batch: TranslationBatch) -> PieceTranslations:
-    """Returns the translations of all pieces as without a translation memory."""
-    plain = replace(batch.take_rows(range(len(batch.lines))), memory=None)
+    """Returns the translations of all pieces as without a translation memory; the batch's progress counts them."""
+    plain = replace(batch.take_rows(range(len(batch.lines))), memory=None, progress=batch.progress)
     tools = tools.with_network(tools.network._replace(neighbours=None))
     for stage in (rewrite_lines, split, rewrite, search):
         stage(tools, plain)

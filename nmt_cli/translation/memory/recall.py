@@ -166,10 +166,12 @@ class MemoryNeighbours(NamedTuple):
     stored: StoredEntries
     most: int  # entries that guide the translation of a text
 
-    def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
+    def find_alike(self, text: str) -> list[str]:
         profile = self.translator.profile
-        seen = profile.source if profile is not None else None
-        sources = [self.memory.find_alike(text, self.most, seen) for text in texts]
+        return self.memory.find_alike(text, self.most, None if profile is None else profile.source)
+
+    def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
+        sources = list(map(self.find_alike, texts))
         entries = [[(source, self.memory.targets[source], tags) for source in some] for some in sources]
         parts = self.read_entries(list(dict.fromkeys(entry for some in entries for entry in some)))
         if not parts:
