@@ -91,13 +91,13 @@ def show_findings(screen: Screen, findings: Iterable[Finding]) -> None:
 def format_cut(finding: Finding) -> str:
     """Returns how many sources of a corpus were truncated, and where the first one is."""
     first = finding.examples[0]
-    return f"{finding.count:,} cut: {finding.problem}; the first is {first.file}, line {first.line:,}"
+    return f"{finding.count:,} cut: {finding.problem}; the first is {first.place}"
 
 
 def format_example(example: FindingExample) -> str:
     """Returns a pair with its location."""
     source, target = (shorten_text(text, 60) for text in (example.source, example.target))
-    return f'{example.file}, line {example.line:,}: "{source}" / "{target}"'
+    return f'{example.place}: "{source}" / "{target}"'
 
 
 def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NoReturn, Prot
 
 from nmt_cli import files
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
-from nmt_cli.formats import list_preparations
+from nmt_cli.formats import list_preparations, name_place
 from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.sources.images import Grids
 from nmt_cli.sources.source import Sentences, Source, SourceRows
@@ -223,6 +223,11 @@ class FindingExample:
     line: Count
     source: str
     target: str
+
+    @property
+    def place(self) -> str:
+        """The file and the line, for a message."""
+        return name_place(self.file, self.line)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,7 +60,13 @@ def find_column_index(source: DocumentSource, first: Sequence[str]) -> int:
             "--new-column needs a header, but --column is a number, which means that there is none", hint="leave it out"
         )
     names = list(first) if has_header(source) else None  # without a header, a cell that reads "1" is not a name
-    return find_column(require_column(source), names, 0, source.name)
+    column, known = require_column(source), [name.strip() for name in names or ()]
+    several = [name for name in map(str.strip, column.split(",")) if name in known or not is_name(name)]
+    if len(several) > 1 and column not in known:
+        first, second = map(shlex.quote, several[:2])
+        hint = f"type --column {first}, and then translate the output with --column {second}"
+        raise OptionError(f"--column takes one column, not {column!r}", hint=hint)
+    return find_column(column, names, 0, source.name)
 
 
 def check_column_name(source: DocumentSource, name: str, existing: Sequence[str], option: str) -> None:

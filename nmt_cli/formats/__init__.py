@@ -307,6 +307,12 @@ def find_by_name(name: str | PurePath) -> FileFormat | None:
     return whole or BY_EXTENSION.get(extension) or find_added(extension[1:])
 
 
+def name_place(file: str, line: int) -> str:
+    """Returns a file with a line, which is a row of a spreadsheet."""
+    format = find_by_name(file)
+    return f"{file}, {'row' if format is not None and format.texts == 'cells' else 'line'} {line:,}"
+
+
 def may_be_named(format: FileFormat, name: str | PurePath) -> bool:
     """Whether a file of a format may have this name: one that implies no format, that one, or plain text.
 

@@ -18,6 +18,7 @@ from itertools import zip_longest
 from typing import ClassVar, NamedTuple, NoReturn, Self
 
 from nmt_cli.errors import DataError, OptionError
+from nmt_cli.formats import name_place
 from nmt_cli.formats.input_stream import InputStream
 from nmt_cli.formats.inputs import STDIN, CorpusFile, ReadOptions
 from nmt_cli.formats.sniffing import find_column
@@ -138,7 +139,9 @@ class Reader(ABC):
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
         """Raises DataError with the file and the line; by default the hint describes the expected content."""
-        raise DataError(f"{self.file.name}, line {line}: {problem}", hint=hint or f"it should contain {self.expects}")
+        raise DataError(
+            f"{name_place(self.file.name, line)}: {problem}", hint=hint or f"it should contain {self.expects}"
+        )
 
     def read_tags(self, line: int, cell: str) -> TagSet:
         """Returns the tags in a cell. Raises DataError, naming the line, for what is no tag."""

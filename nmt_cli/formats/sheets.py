@@ -71,6 +71,10 @@ class Book(ABC):
         """Yields the name and the rows of each sheet, in the order of the file."""
 
     @abstractmethod
+    def number_row(self, row: Element, following: int) -> range:
+        """Returns the numbers of the rows that an element stands for; `following` is the number after those before."""
+
+    @abstractmethod
     def read_cells(self, row: Element) -> Iterator[SheetCell]:
         """Yields the cells of a row that are not empty, in order."""
 
@@ -162,10 +166,14 @@ class Workbook(Book):
             yield name, self.read_rows(part)
 
     def read_rows(self, part: str) -> Iterator[CellRow]:
-        number = 0
+        numbers = range(1)
         for row in self.read_elements(part, self.row_name):
-            number = read_number(row.get("r", ""), otherwise=number + 1)
-            yield number, self.list_cells(row)
+            numbers = self.number_row(row, numbers.stop)
+            yield numbers.start, self.list_cells(row)
+
+    def number_row(self, row: Element, following: int) -> range:
+        number = read_number(row.get("r", ""), otherwise=following)
+        return range(number, number + 1)
 
     def read_cells(self, row: Element) -> Iterator[SheetCell]:
         column = -1
@@ -295,19 +303,22 @@ class CalcBook(Book):
     def read_sheets(self) -> Iterator[tuple[str, Iterable[CellRow]]]:
         name: str | None = None
         rows: list[CellRow] = []
-        number = 1
+        numbers = range(1)
         for element in self.read_elements(CONTENT_PART, self.row_name, container=self.sheet_name):
             if element.tag != self.row_name:
                 if name is not None:
                     yield name, rows
-                name, rows, number = element.get("table:name", ""), [], 1
+                name, rows, numbers = element.get("table:name", ""), [], range(1)
                 continue
-            cells, count = self.list_cells(element), count_repeats(element, "rows")
+            cells, numbers = self.list_cells(element), self.number_row(element, numbers.stop)
             if cells:  # of more rows than there can be, one says that there are too many
-                rows += [(row, cells) for row in range(number, min(number + count, MAXIMUM_ROWS + 2))]
-            number += count
+                rows += [(row, cells) for row in range(numbers.start, min(numbers.stop, MAXIMUM_ROWS + 2))]
         if name is not None:
             yield name, rows
+
+    def number_row(self, row: Element, following: int) -> range:
+        is_row = row.tag == self.row_name  # and not the beginning of a sheet
+        return range(following, following + (count_repeats(row, "rows") if is_row else 0))
 
     def read_cells(self, row: Element) -> Iterator[SheetCell]:
         column = 0

@@ -130,7 +130,7 @@ def refuse_findings(findings: tuple[Finding, ...]) -> None:
         name = next((finding.check for finding in refused if finding.check in keepable), None)
         counts = ", ".join(f"{finding.count:,} {finding.check}" for finding in refused)
         raise DataError(
-            f"--strict: {counts} (first: {first.file}, line {first.line:,})",
+            f"--strict: {counts} (first: {first.place})",
             hint="see them with --report report.html" + (f"; accept some with --keep {name}" if name else ""),
         )
 

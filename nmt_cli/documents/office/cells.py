@@ -25,7 +25,7 @@ from nmt_cli.documents.columns import (
     list_added_columns,
     require_languages,
 )
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText
 from nmt_cli.documents.office.opendocument import OpenDocument, OpenDocumentReader
 from nmt_cli.documents.paragraph import Paragraph
@@ -55,6 +55,7 @@ class SheetRow(NamedTuple):
     """A row as it is spelled, with its cells in the translated column and in the column to fill."""
 
     raw: str
+    number: int  # from 1
     cell: SheetCell | None
     existing: SheetCell | None
     is_header: bool
@@ -65,7 +66,8 @@ class Sheet(ABC):
 
     fixed: re.Pattern[str]  # what names cells by their places, so that no row may move
 
-    def __init__(self, source: DocumentSource, book: Book) -> None:
+    def __init__(self, source: DocumentSource, book: Book, title: str = "") -> None:
+        self.title = title
         self.source = source
         self.book = book  # which reads the cells
         self.sorted = SortedRows(self.move_row) if source.config.sort_by_confidence else None
@@ -96,7 +98,7 @@ class Sheet(ABC):
     @cached_property
     def parts(self) -> list[str | SheetRow]:
         """The sheet; of its rows, whose trees would fill the memory, only what is needed is kept."""
-        self.width = 0
+        self.width, numbers = 0, range(1)
         awaits_header = has_header(self.source)
         parts: list[str | SheetRow] = []
         for part in self.cut_rows():
@@ -104,11 +106,13 @@ class Sheet(ABC):
             if part.unit is None:
                 continue
             cells = self.book.list_cells(part.unit.element)
+            numbers = self.book.number_row(part.unit.element, numbers.stop)
             self.width = max(self.width, *(cell.column + 1 for cell in cells), 0)
             source_cell, filled_cell = (
                 next((cell for cell in cells if cell.column == column), None) for column in (self.column, self.filled)
             )
-            parts.append(SheetRow(part.raw, source_cell, filled_cell, is_header=awaits_header and bool(cells)))
+            is_header = awaits_header and bool(cells)
+            parts.append(SheetRow(part.raw, numbers.start, source_cell, filled_cell, is_header=is_header))
             awaits_header = awaits_header and not cells
         return parts
 
@@ -153,7 +157,7 @@ class Sheet(ABC):
             elif part.cell is None or not part.cell.is_text or not part.cell.text.strip() or self.is_filled(part):
                 yield self.keep(part.raw)
             else:
-                yield self.make_unit(part.raw, part.cell)
+                yield self.make_unit(part.raw, part.number, part.cell)
         if held is not None:
             yield TranslationUnit((), lambda _: self.decoded.encode("".join(held.list_rows())))
 
@@ -174,7 +178,7 @@ class Sheet(ABC):
             return make_verbatim_unit(self.decoded.encode(text))
         return TranslationUnit((), lambda _: held.keep_part(text))
 
-    def make_unit(self, row: str, cell: SheetCell) -> TranslationUnit:
+    def make_unit(self, row: str, number: int, cell: SheetCell) -> TranslationUnit:
         def write_row(translations: Sequence[Translation]) -> str | bytes:
             written = row
             for column, group in ((self.filled, [FILLING]), (self.width, self.added)):
@@ -185,7 +189,17 @@ class Sheet(ABC):
                 return self.sorted.keep_part(written, translations[0])
             return self.decoded.encode(written)
 
-        return TranslationUnit((replace_surrogates(cell.text),), write_row)
+        location = Location("", f"{self.title}!{spell_column(cell.column)}{number}")
+        return TranslationUnit((replace_surrogates(cell.text),), write_row, location=location)
+
+
+def spell_column(index: int) -> str:
+    """Returns the letters of a column from 0."""
+    letters = ""
+    while index >= 0:
+        letters = chr(65 + index % 26) + letters
+        index = index // 26 - 1
+    return letters
 
 
 def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], document: Document) -> SheetKey:
@@ -260,7 +274,9 @@ class CalcSheet(Sheet):
         number = -1
         names = frozenset({self.book.row_name}), frozenset({CalcBook.sheet_name})
         for part in cut_document(self.source, self.decoded.text, *names):
-            number += part.unit is not None and part.unit.element.tag == CalcBook.sheet_name
+            if part.unit is not None and part.unit.element.tag == CalcBook.sheet_name:
+                number += 1
+                self.title = part.unit.element.get("table:name", "") if number == self.number else self.title
             yield number, part
 
     def read_headers(self) -> Iterator[tuple[int, list[str]]]:

@@ -19,7 +19,7 @@ from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.documents.columns import AddedColumn
 from nmt_cli.documents.document import Location, TranslationUnit
 from nmt_cli.documents.marks import InlineItem
-from nmt_cli.documents.office.cells import Sheet, choose_sheet
+from nmt_cli.documents.office.cells import Sheet, choose_sheet, spell_column
 from nmt_cli.documents.office.openxml import OpenXmlDocument, RunReader
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.documents.strings.syntax import read_plain_items
@@ -102,7 +102,7 @@ class XlsxDocument(OpenXmlDocument):
 
     def locate_cells(self, name: str, units: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
         """Yields the units of a sheet or of the shared strings, those with texts at their cells."""
-        sheet = next((title for title, part in self.book.sheets if part == name), None)
+        sheet = self.name_sheet(name)
         number, cell = -1, ""
         for unit in units:
             yield unit._replace(location=Location("", cell)) if unit.texts and cell else unit
@@ -110,6 +110,10 @@ class XlsxDocument(OpenXmlDocument):
             for match in TEXT_HOLDER.finditer(raw if isinstance(raw, str) else raw.decode("utf-8", "replace")):
                 number += 1
                 cell = self.string_cells.get(number, "") if sheet is None else f"{sheet}!{match[1] or ''}"
+
+    def name_sheet(self, name: str) -> str | None:
+        """Returns the name of the sheet in this part; None for any other part."""
+        return next((title for title, part in self.book.sheets if part == name), None)
 
     @cached_property
     def string_cells(self) -> dict[int, str]:
@@ -141,7 +145,7 @@ class XlsxDocument(OpenXmlDocument):
         return choose_sheet(((name, self.open_sheet(name).header) for name in names), self)
 
     def open_sheet(self, name: str) -> WorkbookSheet:
-        return WorkbookSheet(self.open_part(name), self.book)
+        return WorkbookSheet(self.open_part(name), self.book, self.name_sheet(name) or "")
 
 
 class WorkbookSheet(Sheet):
@@ -208,12 +212,3 @@ def write_cell(reference: str, added: AddedColumn, text: str, style: str, prefix
         return f"<{prefix}c{attributes}><{prefix}v>{text}</{prefix}v></{prefix}c>" if text else ""
     content = f'<{prefix}is><{prefix}t xml:space="preserve">{escape_xml(text)}</{prefix}t></{prefix}is>'
     return f'<{prefix}c{attributes} t="inlineStr">{content}</{prefix}c>'
-
-
-def spell_column(index: int) -> str:
-    """Returns the letters of a column from 0."""
-    letters = ""
-    while index >= 0:
-        letters = chr(65 + index % 26) + letters
-        index = index // 26 - 1
-    return letters

@@ -134,11 +134,34 @@ def test_what_cannot_be_is_said(name: str, data: bytes) -> None:
     with pytest.raises(DataError, match="there is no column 'Englisch'") as caught:
         convert_bytes(name, data, louder, column="Englisch")
     assert "did you mean 'English'" in caught.value.hint
+    for several, hint in (
+        ("English,id", "type --column English, and then translate the output with --column id"),
+        ("1,2", "2"),
+    ):
+        with pytest.raises(OptionError, match="takes one column, not") as refused:
+            convert_bytes(name, data, louder, column=several)
+        assert hint in refused.value.hint
     with pytest.raises(DataError, match="formulas") as refused:
         convert_bytes(name, data, louder, column="English", sort_by_confidence=True)
     assert "sort by the column of --confidence" in refused.value.hint
     with pytest.raises(OptionError, match="needs --column"):
         convert_bytes(name, data, louder, sort_by_confidence=True)
+
+
+MERGED = "<table:table-row table:number-rows-repeated='9'/>" + ODS_ROWS.replace("k1", "k2")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "column", "cells"),
+    [
+        ("xlsx", XLSX, "English", ["Texts!B2", "Texts!B3", "Texts!B5", "Texts!B7"]),
+        ("xlsx", XLSX, "2", ["Texts!B1", "Texts!B2", "Texts!B3", "Texts!B5", "Texts!B7"]),
+        ("ods", make_ods(ODS_ROWS + MERGED), "English", ["Texts!B2", "Texts!B13", "Texts!B14"]),
+    ],
+)
+def test_texts_of_a_column_are_located_by_their_cells(name: str, data: bytes, column: str, cells: list[str]) -> None:
+    units = open_bytes(name, data, column=column).read_units()
+    assert [unit.location and unit.location.name for unit in units if unit.texts] == cells
 
 
 WORDS = ["sure", "doubtful", "", "middling"]
