@@ -47,11 +47,13 @@ EXPORTS = {  # name: its module, and its name there
     },
 }
 __all__ = [*EXPORTS, "__version__"]
+OF_TRANSLATOR = ("translations", "stream", "translate_file")  # methods that are looked for here
 
 
 def __getattr__(name: str) -> object:
     if name not in EXPORTS:
-        raise AttributeError(f"module 'nmt_cli' has no attribute {name!r}")
+        way_on = f'; nmt.load("eng-deu").{name} is it' if name in OF_TRANSLATOR else ""
+        raise AttributeError(f"module 'nmt_cli' has no attribute {name!r}{way_on}")
     from importlib import import_module
 
     module, attribute = EXPORTS[name]

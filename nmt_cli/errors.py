@@ -51,6 +51,10 @@ class NmtError(Exception):
         self.message = message
         self.hint = hint
 
+    def __str__(self) -> str:
+        """The message and the hint, as the command line shows them: in tracebacks, logs and `print(error)`."""
+        return f"{self.message}\nhint: {self.hint}" if self.hint else self.message
+
 
 class OptionError(NmtError):
     exit_code = ExitCode.USAGE

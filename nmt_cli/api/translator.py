@@ -86,13 +86,15 @@ class Translator:
         *,
         companions: Mapping[str, Any] = MappingProxyType({}),
         memory: TranslationMemory | None = None,
+        arguments: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """`companions` are the other models by option."""
+        """`companions` are the other models by option; `arguments` those of `nmt.load`, for other processes."""
         self._opened: LineTranslator | None = translator
         self._companions = companions
         self._options = list_tags(options)
         self._reports: set[Path] = set()  # that may be replaced
         self._memory = memory
+        self._arguments = arguments
         self.model = model
         self._languages = self._find_languages(self._fit({}, 1))
         # Checking options takes a tenth of the time of a short text; of equal ones, the settings are made once.
@@ -108,6 +110,10 @@ class Translator:
         def __getattr__(self, name: str) -> NoReturn:
             function = f"; nmt.{name}(model=...) does this" if name in EXPORTS else ""
             raise AttributeError(f"a Translator has no {name!r}{function}", name=name, obj=self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the arguments: another process loads the model itself."""
+        return partial(load, **self._arguments), ()
 
     def __enter__(self) -> Self:
         return self
@@ -353,8 +359,11 @@ def load(
     companions = {"ensemble": others_models, "rerank": judge}
     made = fit_to_model(make_search_options({}, others, companions=companions), translator.card, directory)
     languages = replace_languages(translator.card.languages, made.search.tags)
-    memory = open_memory(tm, languages, translator.profile)
-    return Translator(translator, directory, others, companions=companions, memory=memory)
+    pairs = list_paths(tm)
+    memory = open_memory(pairs, languages, translator.profile)
+    arguments = {"precision": precision, "threads": threads, "tm": pairs, "check_with": reverse, **companions}
+    arguments = listed | arguments | {"model": directory.absolute()}
+    return Translator(translator, directory, others, companions=companions, memory=memory, arguments=arguments)
 
 
 @check_call(*OF_SEARCH, more=(PREFIX,))

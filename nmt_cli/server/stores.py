@@ -77,7 +77,7 @@ def read_terms(value: Any, form: str = "tsv") -> Glossary:
     try:
         glossary = Glossary.from_rows(islice(rows, MOST_TERMS + 1), "glossary")
     except (DataError, csv.Error) as error:
-        raise RequestError(400, f"Invalid request: {error}") from error
+        raise RequestError(400, f"Invalid request: {getattr(error, 'message', error)}") from error
     if len(glossary.terms) > MOST_TERMS:
         raise RequestError(413, f"a glossary of more than {MOST_TERMS:,} terms; this server takes no more")
     return glossary

@@ -181,7 +181,7 @@ def test_a_file_to_write_is_refused_before_the_work_but_a_device_is_not(
         require_output(tmp_path / name, "--report")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     for name in ("file", "new", "a/b/new"):
-        with pytest.raises(OutputError, match=f"no permission to write in {tmp_path}/$") as problem:
+        with pytest.raises(OutputError, match=f"no permission to write in {tmp_path}/\n") as problem:
             require_output(tmp_path / name, "--report")
         assert "--report" in problem.value.hint
     require_output(Path(os.devnull), "--report")

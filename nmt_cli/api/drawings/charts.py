@@ -116,7 +116,9 @@ def draw_model_network(request: DrawingRequest, drawing: Drawing) -> None:
     try:
         config, vocabularies = ModelConfig.from_options(**card.network), Vocabularies(**card.vocabularies)
     except (TypeError, OptionError) as error:
-        raise report_damage(model / CARD, f"does not describe a network ({error})") from error
+        raise report_damage(
+            model / CARD, f"does not describe a network ({getattr(error, 'message', error)})"
+        ) from error
     sizes = measure_weights(model / WEIGHTS)
     if not sizes:
         drawing.warn(f"{model}/ has no {WEIGHTS}: the numbers of weights are not known")

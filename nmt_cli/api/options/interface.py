@@ -38,6 +38,7 @@ TYPED = re.compile(
 )
 IN_SHELL_ALONE = re.compile(r" -\w\b| --(?:serve|export|info)\b")
 SHOWN = 4  # arguments in a hint
+OF_LANGUAGE = re.compile(r"(source|target|src|tgt|from)(_?lang(uage)?)?|lang(uage)?s?")
 ALIKE = 0.8  # similarity from which a name of another function is meant
 NUMBER = re.compile(r"-?\d[\d.]*")
 
@@ -114,7 +115,9 @@ def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) 
     longer = next((name for start in starts for name in known if name.startswith(start)), None)
     details = [name for kind in (nmt_cli.Translation, nmt_cli.Hypothesis) for name in vars(kind) if name[0] != "_"]
     other = find_nearest(unknown, [*list_known(), *details], ALIKE)
-    if nearest := longer or find_nearest(unknown, known):
+    if OF_LANGUAGE.fullmatch(unknown) and "beam_size" in known:
+        hint = 'the model has its languages, such as model="eng-deu"; of several targets, to="de" chooses'
+    elif nearest := longer or find_nearest(unknown, known):
         hint = f"did you mean {nearest!r}?"
     elif other in KNOWN:
         hint = f"{KNOWN[other][1]} takes {'it' if other == unknown else repr(other)}"
@@ -148,7 +151,7 @@ def check_argument(name: str, kind: Any, value: Any) -> Any:
 
 @contextmanager
 def explain_errors() -> Iterator[None]:
-    """Raises NmtErrors that speak Python, whose `str` has the hint, for all errors that a user can mend."""
+    """Raises NmtErrors that speak Python for all errors that a user can mend."""
     try:
         yield
     except (NmtError, OSError, ImportError) as problem:
@@ -157,7 +160,7 @@ def explain_errors() -> Iterator[None]:
         if error is None:
             raise
         error.message, error.hint = respell(error.message), respell(error.hint, is_hint=True)
-        error.args = ("\nhint: ".join(filter(None, (error.message, error.hint))),)  # as `str` and tracebacks show it
+        error.args = (error.message,)
         if error is problem:
             raise
         raise error from problem

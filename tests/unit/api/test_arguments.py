@@ -203,6 +203,8 @@ def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
             "translations(...)[0].hypotheses[0].alignment is it",
         ),
         (lambda: nmt.translate("a", detailed=True), "'detailed'", "help(nmt.translate)"),
+        (lambda: nmt.translate("a", target="de"), "there is no option 'target'", 'such as model="eng-deu"'),
+        (lambda: nmt.load("a", source_lang="en"), "there is no option 'source_lang'", 'such as model="eng-deu"'),
         (lambda: nmt.load(modle="eng-deu"), "nmt.load: there is no option 'modle'", "'model'"),
         (lambda: nmt.load("eng-deu", beam=1), "nmt.load: there is no option 'beam'", "'beam_size'"),
         (lambda: nmt.load("eng-deuu"), "there is no model in eng-deuu/", "did you mean eng-deu?"),

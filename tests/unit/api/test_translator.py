@@ -1,4 +1,5 @@
 import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,27 @@ def test_a_report_keeps_as_many_doubtful_texts_as_there_is_room_for(monkeypatch:
         report.add(translation)
     assert (report.texts, report.flagged_count) == (4, 3)
     assert [number for number, _ in report.flagged] == [2, 3]
+
+
+def test_another_process_loads_the_same_translator(tmp_path: Path) -> None:
+    (tmp_path / "memory.tsv").write_text("Hello there.\tMoin zusammen.\n", encoding="utf-8")
+    (tmp_path / "terms.tsv").write_text("station\tStation\n", encoding="utf-8")
+    options: dict[str, Any] = {"beam_size": 1, "tm": iter([tmp_path / "memory.tsv"])}
+    loaded = nmt.load("eng-deu", glossary=str(tmp_path / "terms.tsv"), threads=1, **options)
+    copied = pickle.loads(pickle.dumps(loaded))
+    texts = ["Hello there.", "Where is the station?"]
+    assert copied(texts) == loaded(texts) and loaded(texts)[0] == "Moin zusammen."
+    assert (copied.beam_size, copied.model, "Station" in copied(texts[1])) == (1, loaded.model, True)
+    loaded.close()
+    assert copied(texts[0]) == "Moin zusammen."
+
+
+def test_a_method_that_is_looked_for_in_the_package_is_named() -> None:
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'translate_file'; nmt\.load\(\"eng-deu\"\)\.translate_file"
+    ):
+        nmt.translate_file  # type: ignore[attr-defined]  # noqa: B018
+    assert all(callable(getattr(nmt.Translator, name)) for name in vars(nmt)["OF_TRANSLATOR"])
 
 
 # Measures of attention: its entropy, and its share near the diagonal.

@@ -195,7 +195,7 @@ def test_a_manifest_reads_as_it_was_written(manifest: Manifest, tmp_path: Path) 
 
 
 def test_where_there_is_none_the_way_to_one_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match=r"there is no prepared corpus in .*/$") as caught:
+    with pytest.raises(NotFoundError, match=r"there is no prepared corpus in .*/\n") as caught:
         Manifest.read(tmp_path)
     assert (
         caught.value.hint == "make one of your sentence pairs: `nmt prepare corpus.tsv`; or say where it is with --data"

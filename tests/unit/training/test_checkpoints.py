@@ -73,7 +73,7 @@ def test_a_damaged_file_of_weights_or_state_is_named(tmp_path: Path, content: by
     path.parent.mkdir()
     path.write_bytes(content)
     for read in (lambda: load_weights(network(), path), lambda: read_facts(tmp_path)):
-        with pytest.raises(DamagedError, match=r"state\.npz cannot be read: File is not a zip file$"):
+        with pytest.raises(DamagedError, match=r"state\.npz cannot be read: File is not a zip file\n"):
             read()
 
 

@@ -309,7 +309,7 @@ def test_what_is_typed_and_cannot_change_is_named_alone(monkeypatch: pytest.Monk
     assert caught.value.hint == "omit --no-tied, --units 128 to continue, or start over with --force"
     with pytest.raises(OptionError, match="was started with --architecture rnn; now asked for: --architecture trans"):
         resume(architecture="transformer")
-    with pytest.raises(OptionError, match=r"with --epochs 10; now asked for: --epochs 3$"):
+    with pytest.raises(OptionError, match=r"with --epochs 10; now asked for: --epochs 3\n"):
         resume(epochs=3)
 
 

@@ -93,7 +93,7 @@ def test_the_columns_of_the_corpus_are_not_asked_of_text(tmp_path: Path) -> None
 
 
 def test_empty_text_and_a_second_use_of_standard_input_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"^\S*/empty\.de is empty$"):
+    with pytest.raises(DataError, match=r"^\S*/empty\.de is empty\n"):
         prepare_with(tmp_path, write_lines(tmp_path / "empty.de", []))
     config = PrepareOptions(monolingual_target=("-",), monolingual_source=("-",))
     with pytest.raises(OptionError, match="standard input cannot be two inputs"):
