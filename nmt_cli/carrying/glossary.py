@@ -181,7 +181,7 @@ class Glossary:
                     if (term := self.bare.get(" ".join([*bare[first:number], base]))) is not None:
                         yield text[words[first].start() : word.end()], term
 
-    def has_target(self, term: str, text: str, language: str) -> bool:
+    def has_target(self, target: str, text: str, language: str) -> bool:
         """Whether a text has a form of each word of a term's translation, as far as the inflections are known."""
         inflections = find_rules(language).inflections
 
@@ -190,7 +190,7 @@ class Glossary:
             return [{word, *list_bases(word, inflections)} for word in words]
 
         forms = set[str]().union(*read_words(text))
-        return all(not forms.isdisjoint(bases) for bases in read_words(self.terms[term]))
+        return all(not forms.isdisjoint(bases) for bases in read_words(target))
 
     def choose_target(self, term: str) -> str | None:
         """Returns the translation of a term found in a text, with the term's capitals where the glossary lacks them.

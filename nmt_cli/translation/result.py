@@ -195,6 +195,7 @@ class Translation(NamedTuple):
     left_out: tuple[str, ...] = ()  # content words of the line without which the network finds it no less likely
     kept: tuple[str, ...] = ()  # labels that stay as they are, since the network knows no likely translation
     unplaced: tuple[str, ...] = ()  # other words between marks for which nothing stands
+    other_senses: tuple[str, ...] = ()  # glossary terms that the network alone translates in another way
     context: SentenceContext | None = None  # the sentence that the network read before it
     least_sure: LeastSure | None = None  # its worst sentence, of several; None for one, or if the model cannot tell
 

@@ -238,8 +238,8 @@ def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck 
     failed = check_placed("terms", [span for span in context.placed or () if span.is_term], target)
     if failed is not None or context.glossary is None:
         return failed
-    forms = dict(context.glossary.find_forms(source, context.source_language)).items()
-    lost = [pair for pair in forms if not context.glossary.has_target(pair[1], target, context.target_language)]
+    glossary, forms = context.glossary, dict(context.glossary.find_forms(source, context.source_language)).items()
+    lost = [pair for pair in forms if not glossary.has_target(glossary.terms[pair[1]], target, context.target_language)]
     alike = [f"{form} looks like {term}" for form, term in lost]
     return FailedCheck("terms", f"{join_first(alike)}, but has no line in the glossary") if alike else None
 

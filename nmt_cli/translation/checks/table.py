@@ -131,7 +131,9 @@ CHECKS = (
         unrepaired="the words between two spans may be lost",
     ),
     CheckRow("labels", "with a label kept untranslated", inspect=check_labels),
-    CheckRow("terms", "with a glossary term missing, perhaps misplaced, or in a form that it lacks", check_terms),
+    CheckRow(
+        "terms", "with a glossary term missing, misplaced, in another sense or in a form that it lacks", check_terms
+    ),
     *(CheckRow.from_words(words) for words in LOSSES if words is not COPIED_NAMES.words),
     CheckRow("quotes", "with quotation marks lost, added or unpaired", check_quotes),
     CheckRow("colons", "with a colon missing", check_colons),
@@ -228,9 +230,12 @@ def check_pair(source: str, target: str, context: CheckContext = DEFAULT_CONTEXT
 
 
 def list_doubts(translation: Translation) -> Iterator[FailedCheck]:
-    """Yields the marks whose words have no translation, and the repaired faults behind which another may hide."""
+    """Yields marks whose words have no translation, terms in another sense, and repairs that may hide a fault."""
     if translation.unplaced:
         yield FailedCheck("enclosed words", f"nothing stands for the marked {join_first(translation.unplaced)}")
+    if translation.other_senses:
+        words = join_first(translation.other_senses)
+        yield FailedCheck("terms", f"{words} may have another sense here; a glossary line of the whole expression wins")
     for repair in translation.repairs:
         if repair.remedy is not None and CHECK_ROWS[repair.fault].doubt:
             yield FailedCheck(repair.fault, CHECK_ROWS[repair.fault].doubt)

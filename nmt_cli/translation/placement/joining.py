@@ -24,7 +24,7 @@ from nmt_cli.translation.segmentation.segments import join_segments
 
 LOG_EVEN_ODDS = log(0.5)
 # Fields that follow each other.
-CONCATENATED = ("source_pieces", "repairs", "read_as", "readings", "left_out", "unplaced", "kept")
+CONCATENATED = ("source_pieces", "repairs", "read_as", "readings", "left_out", "unplaced", "other_senses", "kept")
 Parts = tuple[Hypothesis, ...]  # one per piece of a line
 Chain = tuple[Any, Hypothesis] | None  # the chain of the pieces before, and a hypothesis of the next
 

@@ -20,21 +20,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import islice
 from math import inf
+from types import MappingProxyType
 from typing import Any, NamedTuple, get_args
 
-import numpy as np
-
-from nmt_cli.arrays.types import UNKNOWN
 from nmt_cli.carrying.kinds import FAULTS_IF_LOST
-from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, compile_guard
+from nmt_cli.carrying.spans import Span, SpanKind, compile_guard
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import TextId
-from nmt_cli.sources.source import Source, SourceRow
+from nmt_cli.sources.source import SourceRow
 from nmt_cli.text.aligned import MarkedText
-from nmt_cli.text.normalise import normalise
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.tags import SentenceContext
-from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.translation.batch import Tools, TranslationBatch
 from nmt_cli.translation.placement.traced_text import TextRange
 from nmt_cli.translation.repair.evidence import (
@@ -50,6 +46,7 @@ from nmt_cli.translation.repair.evidence import (
     list_marked,
     list_unclear,
     list_unquoted,
+    replace_unknown,
     settle_translation,
     without_doubtful,
 )
@@ -132,9 +129,21 @@ class Asker:
                 marks |= zip(ids, list_marked(line, [self.batch.pieces[text_id] for text_id in ids]), strict=True)
         return marks
 
-    def search(self, texts: Mapping[TextId, str]) -> PieceTranslations:
+    @cached_property
+    def usual_terms(self) -> set[tuple[str, str]]:
+        """The terms of the batch that the network, if it reads them alone, translates as the glossary does."""
+        pieces = (piece.segment for piece in self.batch.pieces.values())
+        terms = {(piece.text[span.start : span.end], span) for piece in pieces for span in piece.spans}
+        pairs = {(word, span.text) for word, span in terms if span.kind is SpanKind.TERM}
+        words = {TextId(number, 0): word for number, word in enumerate(sorted({word for word, _ in pairs}))}
+        alone = {translation.source: translation.text for translation in self.search(words).values()}
+        return {(word, text) for word, text in pairs if alone[word] == text}
+
+    def search(
+        self, texts: Mapping[TextId, str], contexts: Mapping[TextId, SentenceContext] = MappingProxyType({})
+    ) -> PieceTranslations:
         """Returns translations of other readings, repaired as the first ones were."""
-        return mend(self, self.tools.network.search(texts, self.config))
+        return mend(self, self.tools.network.search(texts, self.config, contexts=contexts))
 
     def score(self, questions: Sequence[Question]) -> list[tuple[float, ...]]:
         """Returns the log-probabilities of the tokens of the target of each question."""
@@ -243,7 +252,8 @@ def record(new: Translation, old: Translation, repairs: Iterable[Repair] = ()) -
 def answer_by_reading(asker: Asker, asked: Sequence[tuple[TextId, Question]]) -> list[Translation | None]:
     """Translates other readings; None for one that has no words left to translate."""
     texts = {id: question.text for id, question in asked if question.piece is None or question.piece.is_translated}
-    translations = asker.search(texts) if texts else {}
+    contexts = {id: question.context for id, question in asked if question.context is not None}
+    translations = asker.search(texts, contexts) if texts else {}
     return [translations.get(id) for id, _ in asked]
 
 
@@ -385,30 +395,6 @@ def mend(asker: Asker, translations: PieceTranslations) -> PieceTranslations:
     return translations
 
 
-def replace_unknown(translation: Translation, source: Source, target: Tokenizer) -> Translation:
-    """Replaces each unknown token of a translation by the source word that it attended to most (Luong et al. 2015).
-
-    Returns it unchanged if the source side has no unknown words.
-    """
-    if source.subwords is None or not source.subwords.has_unknown:
-        return translation
-    surfaces = source.subwords.list_surfaces(normalise(translation.source))[: len(translation.source_pieces) - 1]
-    hypotheses = (replace_in_hypothesis(hypothesis, surfaces, target) for hypothesis in translation.hypotheses)
-    return translation._replace(hypotheses=tuple(hypotheses))
-
-
-def replace_in_hypothesis(hypothesis: Hypothesis, surfaces: list[str], target: Tokenizer) -> Hypothesis:
-    """Replaces unknown tokens in one hypothesis; `surfaces` are the source words as written."""
-    unknown = [index for index, token in enumerate(hypothesis.tokens) if token == UNKNOWN]
-    # Leave out the end of the sentence, and placeholders: each stands for one span, which must not occur twice.
-    words = [index for index, surface in enumerate(surfaces) if not PLACEHOLDER_PATTERN.search(surface)]
-    if not (unknown and words):
-        return hypothesis
-    most_attended = hypothesis.attention[np.ix_(unknown, words)].argmax(axis=1)
-    replacements = tuple(surfaces[words[column]] for column in most_attended.tolist())
-    return hypothesis._replace(text=target.decode_with_unknown(hypothesis.tokens, replacements), unknown=replacements)
-
-
 # Dates, small numbers, brackets: the network usually writes them in its language's way; what it lost is copied.
 
 
@@ -533,6 +519,40 @@ def accept_left_out(
     return Verdict(case._replace(translation=case.translation._replace(left_out=left_out)) if needless else None)
 
 
+# Glossary terms are read again as words: the network may write them by itself, then with the right article. A term
+# that alone it translates as the glossary does, but not in its sentence, is of another sense: "flat" in "flat tyre".
+
+
+def list_terms(asker: Asker, case: PieceCase) -> list[Span] | None:
+    return [span for span in case.piece.segment.spans if span.kind is SpanKind.TERM] or None
+
+
+def read_terms(asker: Asker, case: PieceCase, terms: list[Span]) -> list[Question]:
+    spans = [span for span in case.piece.segment.spans if span not in terms]
+    piece = asker.tools.reader.with_spans(case.piece, spans)
+    return [Question(piece.text, piece, context=case.translation.context)]
+
+
+def accept_terms(
+    asker: Asker, case: PieceCase, terms: list[Span], answers: list[tuple[Question, Translation | None]]
+) -> Verdict:
+    """Accepts a translation that has all terms as the glossary writes them; else notes those of another sense."""
+    (((_, piece, *_), answer),) = answers
+    reader = asker.tools.reader
+    if answer is None or piece is None or reader.glossary is None:
+        return Verdict()
+    written = Counter(term.text for term in terms)
+    has_all = all(len(re.findall(rf"(?<!\w){re.escape(text)}(?!\w)", answer.text)) == n for text, n in written.items())
+    before, after = (rank_reading(asker, *pair)[0] for pair in ((case.piece, case.translation), (piece, answer)))
+    if has_all and after >= before and asker.find_fault(answer) is None:
+        return Verdict(case._replace(piece=piece, translation=record(answer, case.translation)))
+    language, source = reader.context.languages[1], case.piece.segment.text
+    lost = [term for term in terms if not reader.glossary.has_target(term.text, answer.text, language)]
+    words = {source[term.start : term.end]: term.text for term in lost}
+    others = tuple(word for word, text in words.items() if (word, text) in asker.usual_terms)
+    return Verdict(case._replace(translation=case.translation._replace(other_senses=others)) if others else None)
+
+
 def repairs_faults(batch: TranslationBatch) -> bool:
     return batch.repairs_faults
 
@@ -567,5 +587,6 @@ LEFT_OUT = Ask(
     (Way(ask_without_words, answer_by_comparison, accept_left_out),),
     most=inf,
 )
+GLOSSARY_TERMS = Ask("glossary terms", repairs_faults, list_terms, (Way(read_terms, answer_by_reading, accept_terms),))
 MENDS = (FAULTS,)  # what is looked for in every answer, too
-ASKS = (LOST_TEXT, MISLED, BETWEEN_MARKS, LEFT_OUT)
+ASKS = (LOST_TEXT, MISLED, GLOSSARY_TERMS, BETWEEN_MARKS, LEFT_OUT)

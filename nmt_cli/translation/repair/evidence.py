@@ -16,16 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nmt_cli.arrays.types import FloatArray
+from nmt_cli.arrays.types import UNKNOWN, FloatArray
 from nmt_cli.carrying.names import make_forms
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Attempt, Context, LostKind, Span, find_partners
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.rewriting.slips import Slips
+from nmt_cli.sources.source import Source
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.characters import DOUBLE_QUOTES
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.symbols import BLANK, PLACEHOLDERS
+from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.words import choose_word_pattern, has_letters, has_word
 from nmt_cli.translation.checks.marks import DOUBLE_QUOTE_SET
 from nmt_cli.translation.checks.words import is_content_word
@@ -364,3 +366,30 @@ def without_doubtful(piece: Piece, translation: Translation, reader: LineReader)
         covered = attempt._replace(spans=[*piece.segment.spans, *spans])
         spans += kind.find_doubtful(covered) if kind.may_be_in(attempt.text, reader.context) else []
     return reader.with_spans(piece, [*piece.segment.spans, *spans]) if spans else piece
+
+
+# A word for which the network has no token is copied from what it attended to.
+
+
+def replace_unknown(translation: Translation, source: Source, target: Tokenizer) -> Translation:
+    """Replaces each unknown token of a translation by the source word that it attended to most (Luong et al. 2015).
+
+    Returns it unchanged if the source side has no unknown words.
+    """
+    if source.subwords is None or not source.subwords.has_unknown:
+        return translation
+    surfaces = source.subwords.list_surfaces(normalise(translation.source))[: len(translation.source_pieces) - 1]
+    hypotheses = (replace_in_hypothesis(hypothesis, surfaces, target) for hypothesis in translation.hypotheses)
+    return translation._replace(hypotheses=tuple(hypotheses))
+
+
+def replace_in_hypothesis(hypothesis: Hypothesis, surfaces: list[str], target: Tokenizer) -> Hypothesis:
+    """Replaces unknown tokens in one hypothesis; `surfaces` are the source words as written."""
+    unknown = [index for index, token in enumerate(hypothesis.tokens) if token == UNKNOWN]
+    # Leave out the end of the sentence, and placeholders: each stands for one span, which must not occur twice.
+    words = [index for index, surface in enumerate(surfaces) if not PLACEHOLDER_PATTERN.search(surface)]
+    if not (unknown and words):
+        return hypothesis
+    most_attended = hypothesis.attention[np.ix_(unknown, words)].argmax(axis=1)
+    replacements = tuple(surfaces[words[column]] for column in most_attended.tolist())
+    return hypothesis._replace(text=target.decode_with_unknown(hypothesis.tokens, replacements), unknown=replacements)

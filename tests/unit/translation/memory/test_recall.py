@@ -373,3 +373,23 @@ def test_requests_with_glossaries_of_their_own_read_entries_by_one_graph(bundled
     stores = [bundled_translator.with_glossary(glossary).stored_entries for glossary in terms]
     assert None not in stores and stores[0] is not stores[1]
     assert len({id(store.engine) for store in stores if store is not None}) == 1
+
+
+@pytest.mark.parametrize(
+    ("terms", "line", "written", "others"),
+    [
+        ({"flat": "Wohnung"}, "The flat is small.", "Die Wohnung ist klein.", ()),
+        ({"flat": "Appartement"}, "The flat is small.", "Appartement", ()),
+        ({"bank": "Bank"}, "Monday is a bank holiday.", "Bank", ("bank",)),
+        ({"bank": "Bank", "bank holiday": "Feiertag"}, "Monday is a bank holiday.", "Feiertag", ()),
+    ],
+)
+def test_terms_are_read_as_words_where_the_network_writes_them_and_doubted_where_it_should(
+    terms: dict[str, str], line: str, written: str, others: tuple[str, ...], bundled_translator: LineTranslator
+) -> None:
+    translator = bundled_translator.with_glossary(Glossary(terms))
+    options = TranslateOptions(SearchOptions(), repair=RepairOptions(), checks=CheckOptions())
+    (translation,) = translator.translate([line], options)
+    assert written in translation.text and translation.other_senses == others
+    senses = [check.message for check in translation.checks if check.kind == "terms"]
+    assert senses == ["bank may have another sense here; a glossary line of the whole expression wins"] * len(others)

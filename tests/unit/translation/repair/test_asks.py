@@ -32,9 +32,8 @@ from nmt_cli.translation.repair.asks import (
     PieceCase,
     ask,
     judge_hypothesis,
-    replace_unknown,
 )
-from nmt_cli.translation.repair.evidence import TEXTS_PER_TRIED_WORD
+from nmt_cli.translation.repair.evidence import TEXTS_PER_TRIED_WORD, replace_unknown
 from nmt_cli.translation.result import Fault, Hypothesis, Repair, Translation
 from support.adversary import adversarial_translator
 from support.scripted_translator import SUBWORDS, ScriptedTranslator, repair_line
