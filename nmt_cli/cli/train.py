@@ -242,7 +242,7 @@ class TrainingScreen(Watcher):
     def show_row(self, record: EpochRecord) -> None:
         """Prints the line of one epoch."""
         values = {
-            "epoch": f"{record.epoch}",
+            "epoch": f"{record.epoch}" + ("" if record.complete else " part"),
             "loss": f"{record.loss:.2f}",
             "dev loss": f"{record.dev_loss:.2f}",
             "ppl": f"{record.perplexity:.1f}",
@@ -252,8 +252,7 @@ class TrainingScreen(Watcher):
             "tok/s": f"{record.tokens_per_second:,.0f}",
             "time": format_time(record.seconds),
         }
-        note = ("   best" if record.best else "") + ("" if record.complete else "   part of the epoch")
-        self.print_line(self.format_row(values) + note)
+        self.print_line(self.format_row(values) + ("   best" if record.best else ""))
 
     def format_row(self, texts: Mapping[str, str]) -> str:
         """Returns a line of the table, with the columns that fit the terminal."""

@@ -22,7 +22,7 @@ from nmt_cli.errors import DataError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.request import Block, TranslateBlock, TranslationRequest
 from nmt_cli.translation.result import Fault, Translation
-from nmt_cli.workers.work import Executor, MoreReporter
+from nmt_cli.workers.work import DoneReporter, Executor
 
 # A journal of finished blocks, with which a job that was killed goes on where it was. Knows no translation.
 #
@@ -222,7 +222,7 @@ class JournalledJob(NamedTuple):
     request: TranslationRequest
 
     def start(
-        self, *, threads: int | None = None, report: MoreReporter | None = None
+        self, *, threads: int | None = None, report: DoneReporter | None = None
     ) -> Callable[[Block], JournalledAnswer]:
         """Starts the request, and raises what that raises."""
         return partial(answer_in_writing, self.request.start(threads=threads, report=report))

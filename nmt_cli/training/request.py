@@ -198,11 +198,16 @@ def refuse_changes(directory: Path, saved: SavedOptions, explicit: Mapping[str, 
         if field.name in explicit
         for texts in compare_option(field, values.get(field.name, field.default), explicit[field.name])
     ]
+    refuse_options(directory, changed, "omit {after} to continue")
+
+
+def refuse_options(directory: Path, changed: Sequence[tuple[str, str]], hint: str) -> None:
+    """Raises OptionError, naming them, if options changed, each with its text before and after, as in the `hint`."""
     if changed:
         before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
         raise OptionError(
             f"{directory}/ was started with {before}; now asked for: {after}",
-            hint=f"omit {after} to continue, or start over with --force",
+            hint=f"{hint.format(before=before, after=after)}, or start over with --force",
         )
 
 
@@ -273,12 +278,7 @@ def check_same_run(saved: Mapping[str, Any], request: TrainRequest, replay: str 
                 hint=f"use the same --{option} as before, or start over with --force",
             )
     changed = [*list_changes(saved["network"], request.network), *list_changes(saved["training"], request.training)]
-    if changed:
-        before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
-        raise OptionError(
-            f"{directory}/ was started with {before}; now asked for: {after}",
-            hint=f"continue with --resume and {before}, or start over with --force",
-        )
+    refuse_options(directory, changed, "continue with --resume and {before}")
 
 
 def shorten(fingerprint: str | None) -> str:

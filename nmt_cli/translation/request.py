@@ -22,7 +22,7 @@ from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import TagSet
 from nmt_cli.translation.config import CheckOptions, LineOptions, TranslateOptions
 from nmt_cli.translation.lines import ContextWindow, Line, lay_out_lines
-from nmt_cli.workers.work import MoreReporter
+from nmt_cli.workers.work import DoneReporter
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelDirectory
@@ -136,7 +136,7 @@ class TranslationRequest:
         request = replace(self.unpack(), threads=threads)  # a worker has one core, whatever the user's process has
         return request.load() if self.opener is None else self.opener(request)
 
-    def start(self, *, threads: int | None = None, report: MoreReporter | None = None) -> TranslateBlock:
+    def start(self, *, threads: int | None = None, report: DoneReporter | None = None) -> TranslateBlock:
         """Opens the models for `threads` threads and returns the function that translates a block.
 
         Raises NotFoundError, DamagedError, OptionError and DataError as `load` does.
@@ -226,27 +226,15 @@ def read_glossary(lines: LineOptions) -> bytes | None:
 
 
 def answer_blocks(
-    translator: LineTranslator, options: TranslateOptions, report: MoreReporter | None = None
+    translator: LineTranslator, options: TranslateOptions, report: DoneReporter | None = None
 ) -> TranslateBlock:
-    """Returns the function that translates a block; `report` receives how many more texts are done."""
+    """Returns the function that translates a block; `report` receives how many texts of it are done."""
 
     def answer(block: Block) -> list[Translation]:
-        count = None if report is None else count_more(report)
+        count = None if report is None else partial(report, block.first)
         return translator.translate(block.lay_out(options), options, count, first_line=block.first)
 
     return answer
-
-
-def count_more(report: MoreReporter) -> Callable[[int], None]:
-    """Returns the function that takes how many texts are done, and reports how many more these are than before."""
-    before = 0
-
-    def count(done: int) -> None:
-        nonlocal before
-        more, before = done - before, done
-        report(more)
-
-    return count
 
 
 def score_pairs(

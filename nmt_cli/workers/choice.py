@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 
 from nmt_cli.settings import Settings, setting
-from nmt_cli.workers.work import Executor, InProcess, MoreReporter, Work, WorkAnswer, WorkItem
+from nmt_cli.workers.work import DoneReporter, Executor, InProcess, Work, WorkAnswer, WorkItem
 
 ALONE = 5  # blocks that this process works on by itself: only for more it pays to start others
 
@@ -28,7 +28,7 @@ class ExecutorOptions(RayOptions, panel="Processes"):
 
 @contextmanager
 def open_executor(
-    work: Work[WorkItem, WorkAnswer], config: ExecutorOptions, report: MoreReporter | None = None
+    work: Work[WorkItem, WorkAnswer], config: ExecutorOptions, report: DoneReporter | None = None
 ) -> Iterator[Executor[WorkItem, WorkAnswer]]:
     """Yields who does the work; all processes stop when the block ends. A cluster has nothing to `report`.
 

@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, cast
 from nmt_cli import ENVIRONMENT
 from nmt_cli.errors import MissingExtraError, NotFoundError, WorkerError, explain_install
 from nmt_cli.files import block_interrupts
-from nmt_cli.workers.work import ATTEMPTS, MoreReporter, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
+from nmt_cli.workers.work import ATTEMPTS, DoneReporter, Work, WorkAnswer, Workers, WorkItem, report_lost, serve_blocks
 
 # Works on blocks in several processes of this machine, with the answers in order.
 #
@@ -36,10 +36,9 @@ SPAWN = multiprocessing.get_context("spawn")  # a fork of a process with threads
 class WorkerPool(Workers[WorkItem, WorkAnswer]):
     """Works in `count` processes, each on one core, which live as long as the `with` block."""
 
-    def __init__(self, work: Work[WorkItem, WorkAnswer], count: int, report: MoreReporter | None = None) -> None:
+    def __init__(self, work: Work[WorkItem, WorkAnswer], count: int, report: DoneReporter | None = None) -> None:
         self.work = work
         self.report = report
-        self.reporting = threading.Lock()
         self.count = count
         self.closed = False
         self.replacing = threading.Lock()  # held while the workers change, so that none starts after the last stopped
@@ -80,7 +79,7 @@ class WorkerPool(Workers[WorkItem, WorkAnswer]):
         try:
             for _ in range(ATTEMPTS):
                 try:
-                    return worker.answer_block(block, self.count_texts)
+                    return worker.answer_block(block, self.report)
                 except (EOFError, ConnectionError):
                     with self.replacing:
                         if self.closed:
@@ -89,12 +88,6 @@ class WorkerPool(Workers[WorkItem, WorkAnswer]):
             raise report_lost(block)
         finally:
             self.idle.put(worker)
-
-    def count_texts(self, more: int) -> None:
-        """Reports further texts that a worker is done with, of one worker at a time."""
-        with self.reporting:
-            if self.report is not None:
-                self.report(more)
 
     def replace_worker(self, dead: Worker[WorkItem, WorkAnswer]) -> Worker[WorkItem, WorkAnswer]:
         """Starts and returns another worker in place of a dead one."""
@@ -115,11 +108,12 @@ class Worker(Generic[WorkItem, WorkAnswer]):
             self.process.start()
         child_end.close()  # so that the pipe ends with the process
 
-    def answer_block(self, block: WorkItem, report: MoreReporter) -> WorkAnswer:
+    def answer_block(self, block: WorkItem, report: DoneReporter | None) -> WorkAnswer:
         """Has the process answer a block. Raises its exceptions; EOFError or ConnectionError if it has died."""
         self.connection.send(block)
-        while isinstance(answer := self.connection.recv(), MoreTexts):
-            report(answer.number)
+        while isinstance(answer := self.connection.recv(), DoneTexts):
+            if report is not None:
+                report(*answer)
         if isinstance(answer, Exception):
             raise answer
         return cast(WorkAnswer, answer)
@@ -129,16 +123,17 @@ class Worker(Generic[WorkItem, WorkAnswer]):
         self.process.join()
 
 
-class MoreTexts(NamedTuple):
-    """A worker's message that it is done with so many more texts of its block."""
+class DoneTexts(NamedTuple):
+    """A worker's message about its block, before the answer."""
 
-    number: int
+    first: int
+    done: int
 
 
 def serve(connection: Connection, work: Work[Any, Any]) -> None:
     """Runs in a worker: answers each block, also with an exception, until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
-    answer = serve_blocks(work, lambda more: connection.send(MoreTexts(more)))
+    answer = serve_blocks(work, lambda first, done: connection.send(DoneTexts(first, done)))
     while True:
         try:
             connection.send(answer(connection.recv()))

@@ -17,7 +17,7 @@ WorkAnswer = TypeVar("WorkAnswer")
 ItemTaken = TypeVar("ItemTaken", contravariant=True)
 AnswerGiven = TypeVar("AnswerGiven", covariant=True)
 
-MoreReporter = Callable[[int], None]  # receives how many more texts of a block are done, from work that counts them
+DoneReporter = Callable[[int, int], None]  # receives the first text of a block, and how many of its texts are done
 
 ATTEMPTS = 3  # number of workers that one block may kill
 AHEAD = 2  # blocks for each worker that are in progress, wait for it, or wait to be yielded
@@ -27,7 +27,7 @@ class Work(Protocol[ItemTaken, AnswerGiven]):
     """All that a process must know to answer blocks; can be pickled. `str(block)` names a block in messages."""
 
     def start(
-        self, *, threads: int | None = None, report: MoreReporter | None = None
+        self, *, threads: int | None = None, report: DoneReporter | None = None
     ) -> Callable[[ItemTaken], AnswerGiven]:
         """Returns the function that answers a block, with that many threads (None: one for each core)."""
 
@@ -113,7 +113,7 @@ class Workers(ABC, Generic[WorkItem, WorkAnswer]):
 
 
 def serve_blocks(
-    work: Work[WorkItem, WorkAnswer], report: MoreReporter | None = None
+    work: Work[WorkItem, WorkAnswer], report: DoneReporter | None = None
 ) -> Callable[[WorkItem], WorkAnswer | Exception]:
     """Starts the work on one core; returns a function that answers a block, or returns the exception it raised."""
     try:

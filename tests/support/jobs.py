@@ -9,7 +9,7 @@ from pathlib import Path
 from nmt_cli.errors import DamagedError
 from nmt_cli.translation.request import Block, TranslateBlock, TranslationRequest
 from nmt_cli.translation.result import Translation
-from nmt_cli.workers.work import MoreReporter
+from nmt_cli.workers.work import DoneReporter
 from support.translations import louder
 
 
@@ -19,17 +19,17 @@ class LoudJob(TranslationRequest):
 
     mark: Path = Path("died")
 
-    def start(self, *, threads: int | None = None, report: MoreReporter | None = None) -> TranslateBlock:
+    def start(self, *, threads: int | None = None, report: DoneReporter | None = None) -> TranslateBlock:
         return partial(self.translate, report=report)
 
-    def translate(self, block: Block, report: MoreReporter | None) -> list[Translation]:
+    def translate(self, block: Block, report: DoneReporter | None) -> list[Translation]:
         if "die!" in block.texts or ("die" in block.texts and not self.mark.exists()):
             self.mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         if "fail" in block.texts:
             raise ValueError("this text cannot be")
         if report is not None:
-            report(len(block.texts))
+            report(block.first, len(block.texts))
         return [louder(text) for text in block.texts]
 
 
@@ -37,5 +37,5 @@ class LoudJob(TranslationRequest):
 class BrokenJob(TranslationRequest):
     """Its model cannot be loaded."""
 
-    def start(self, *, threads: int | None = None, report: MoreReporter | None = None) -> TranslateBlock:
+    def start(self, *, threads: int | None = None, report: DoneReporter | None = None) -> TranslateBlock:
         raise DamagedError("model.json is damaged", hint="train it again")

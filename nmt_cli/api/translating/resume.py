@@ -25,7 +25,7 @@ from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.text.wrapping import format_count, join_first
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.workers.choice import ExecutorOptions, open_executor
-from nmt_cli.workers.work import MoreReporter
+from nmt_cli.workers.work import DoneReporter
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.command_lines import CommandLine
@@ -169,7 +169,7 @@ class ResumableJob:
 
     @contextmanager
     def open_executor(
-        self, request: TranslationRequest, processes: ExecutorOptions, report: MoreReporter
+        self, request: TranslationRequest, processes: ExecutorOptions, report: DoneReporter
     ) -> Iterator[TranslationExecutor]:
         """Yields who translates, and keeps finished blocks in the journal. Raises what `choice.open_executor` does."""
         if self.journal is None:

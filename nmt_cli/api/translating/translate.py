@@ -119,19 +119,19 @@ class FinishedLines:
     def __init__(self, advance: Callable[[int], None]) -> None:
         self.advance = advance
         self.lines = self.texts = 0  # that are written
-        self.ahead = 0  # texts that are translated, but not yet written
+        self.ahead: dict[int, int] = {}  # translated texts of blocks that are not yet written, by their first
 
     def write(self, lines: int, texts: int) -> None:
         """Counts further lines; `texts` have now been written in all."""
-        self.ahead = max(0, self.ahead - (texts - self.texts))
         self.lines, self.texts = self.lines + lines, texts
-        self.search(0)
+        self.search(texts, 0)
 
-    def search(self, more: int) -> None:
-        """Reports that so many more texts are translated."""
-        self.ahead += more
+    def search(self, first: int, done: int) -> None:
+        """Reports that so many texts of the block with this first text are translated."""
+        ahead = {begin: count for begin, count in self.ahead.items() if begin >= self.texts}
+        self.ahead = {**ahead, first: done}  # another one: several threads call this
         ratio = self.lines / self.texts if self.texts else 1.0
-        self.advance(self.lines + round(ratio * self.ahead))
+        self.advance(self.lines + round(ratio * sum(self.ahead.values())))
 
 
 def fit_request(command: TranslateCommand) -> tuple[ModelCard, TranslationRequest]:

@@ -50,7 +50,7 @@ from nmt_cli.text.streams import LinePart, cut_file
 from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.text.tags import TagSet, join_sentences
 from nmt_cli.workers.choice import ExecutorOptions, share_blocks
-from nmt_cli.workers.work import MoreReporter
+from nmt_cli.workers.work import DoneReporter
 
 DROP_REASONS = (*(check.name for check in CHECKS if check.action == "dropped"), SAMPLED_OUT)
 
@@ -277,7 +277,7 @@ class Encoding:
     config: PrepareOptions
 
     def start(
-        self, *, threads: int | None = None, report: MoreReporter | None = None
+        self, *, threads: int | None = None, report: DoneReporter | None = None
     ) -> Callable[[SplitBlock], EncodedBlock]:
         return self.encode_block
 

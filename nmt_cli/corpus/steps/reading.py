@@ -31,7 +31,7 @@ from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, no
 from nmt_cli.text.streams import LinePart
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, merge_tags, reverse_tags
 from nmt_cli.workers.choice import ExecutorOptions, share_blocks
-from nmt_cli.workers.work import MoreReporter
+from nmt_cli.workers.work import DoneReporter
 
 # Examines each pair by itself, chunk by chunk, so that all cores can share the work.
 #
@@ -97,7 +97,7 @@ class Examination(NamedTuple):
     """The work of examining chunks. Implements `workers.work.Work`."""
 
     def start(
-        self, *, threads: int | None = None, report: MoreReporter | None = None
+        self, *, threads: int | None = None, report: DoneReporter | None = None
     ) -> Callable[[Chunk | ChunkOfFile], ExaminedChunk]:
         return examine
 

@@ -48,7 +48,7 @@ from nmt_cli.translation.repair.faults import find_fault
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import LineTranslator
-from nmt_cli.workers.work import MoreReporter
+from nmt_cli.workers.work import DoneReporter
 
 Mode = Literal["none", "back", "diversify", "both", "distil"]
 SearchName = Literal["greedy", "beam", "sample"]
@@ -424,7 +424,7 @@ class HelperWork(NamedTuple):
     request: TranslationRequest
 
     def start(
-        self, *, threads: int | None = None, report: MoreReporter | None = None
+        self, *, threads: int | None = None, report: DoneReporter | None = None
     ) -> Callable[[TaggedBlock], list[HelperResult]]:
         return partial(self.translate_sentences, self.request.open(threads))
 

@@ -54,11 +54,11 @@ def test_an_answer_without_the_network_differs_in_nothing_else() -> None:
 
 
 def test_the_texts_of_a_block_are_reported_as_they_are_finished() -> None:
-    translator, reported = adversarial_translator("word"), list[int]()
+    translator, reported = adversarial_translator("word"), list[tuple[int, int]]()
     options = TranslateOptions(SearchOptions())
     job = TranslationRequest(Path(), options=options, opener=lambda request: translator)
-    job.start(report=reported.append)(Block(1000, ("we have 3 cats.", "", "they came.") * 100))
-    assert sum(reported) == 300 and min(reported) >= 0 and len(reported) > 1
+    job.start(report=lambda *done: reported.append(done))(Block(1000, ("we have 3 cats.", "", "they came.") * 100))
+    assert reported == sorted(reported) and reported[-1] == (1000, 300) and len({*reported}) > 1
 
 
 SECRET = "secret"

@@ -16,7 +16,7 @@ import pytest
 from nmt_cli.errors import DataError, WorkerError
 from nmt_cli.text.streams import LinePart, cut_file
 from nmt_cli.workers.pool import RayCluster
-from nmt_cli.workers.work import MoreReporter
+from nmt_cli.workers.work import DoneReporter
 from support.cluster import kill_machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -35,7 +35,7 @@ class LoudWork:
     def pack(self) -> LoudWork:
         return self
 
-    def start(self, *, threads: int | None = None, report: MoreReporter | None = None) -> Callable[[str], str]:
+    def start(self, *, threads: int | None = None, report: DoneReporter | None = None) -> Callable[[str], str]:
         return self.answer_text
 
     def list_begun(self) -> list[tuple[str, str]]:
@@ -88,7 +88,7 @@ class PartOfFile(NamedTuple):
 class PartWork(LoudWork):
     """Answers a part of a file by its lines."""
 
-    def start(self, *, threads: int | None = None, report: MoreReporter | None = None) -> Callable[[Any], Any]:
+    def start(self, *, threads: int | None = None, report: DoneReporter | None = None) -> Callable[[Any], Any]:
         return lambda block: list(block.part.read_lines())
 
 

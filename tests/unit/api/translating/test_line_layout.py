@@ -80,9 +80,9 @@ def test_a_network_that_looks_at_nothing_has_no_alignment() -> None:
 def test_lines_are_counted_while_a_block_is_searched_and_never_backwards() -> None:
     shown = list[int]()
     finished = FinishedLines(shown.append)
-    for more in (100, 412, 512):
-        finished.search(more)
+    for done in (100, 512, 1024):
+        finished.search(0, done)
     finished.write(4096, 1024)  # subtitles: four lines each
-    finished.search(512)
+    finished.search(1024, 512)
     finished.write(4096, 2048)
     assert shown == [100, 512, 1024, 4096, 4096 + 2048, 8192]
