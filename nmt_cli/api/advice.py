@@ -200,7 +200,8 @@ def is_like_measured(manifest: Manifest) -> bool:
     Several languages in one model have no usual BLEU, because it depends on each; nor have languages without a code of
     two letters, many of whose words are as long as a sentence.
     """
-    is_rare = any(len(find_code(code)) == 3 for code in (manifest.source_language, manifest.target_language))
+    languages = {manifest.source_language, manifest.target_language} - {"source", "target"}
+    is_rare = any(len(find_code(code)) != 2 for code in languages)
     return manifest.source.everyday_share >= MOSTLY_EVERYDAY and "," not in manifest.direction and not is_rare
 
 

@@ -32,6 +32,7 @@ from nmt_cli.corpus.steps.subwords import choose_separation, find_reused_subword
 from nmt_cli.corpus.steps.tagging import label_registers, refuse_second_spellings, refuse_unpaired_tags, tag_inputs
 from nmt_cli.corpus.steps.workspace import Workspace, describe_preparation, open_workspace, refuse_unrepeatable
 from nmt_cli.errors import NmtError, OptionError, OutputError
+from nmt_cli.formats import name_line
 from nmt_cli.formats.inputs import CorpusFile, parse_input
 from nmt_cli.formats.opening import list_text_files, open_text_reader
 from nmt_cli.pages import render_document
@@ -98,7 +99,7 @@ def format_finding(finding: Finding) -> list[str]:
     heading = f"<h2>{html.escape(finding.check)}: {finding.count:,} {finding.action}</h2>"
     rows = [(example.place, f"{example.source}\n{example.target}") for example in finding.examples]
     if finding.count > len(rows):
-        rows += [(file, f"lines {', '.join(map(str, lines))}") for file, lines in finding.lines.items()]
+        rows += [(file, f"{name_line(file)}s {', '.join(map(str, lines))}") for file, lines in finding.lines.items()]
     return [heading, f"<p>{html.escape(finding.problem)}{note}</p>", *format_table(rows)]
 
 

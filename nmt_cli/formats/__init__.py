@@ -309,8 +309,13 @@ def find_by_name(name: str | PurePath) -> FileFormat | None:
 
 def name_place(file: str, line: int) -> str:
     """Returns a file with a line, which is a row of a spreadsheet."""
+    return f"{file}, {name_line(file)} {line:,}"
+
+
+def name_line(file: str) -> str:
+    """Returns the name of a line in a file."""
     format = find_by_name(file)
-    return f"{file}, {'row' if format is not None and format.texts == 'cells' else 'line'} {line:,}"
+    return "row" if format is not None and format.texts == "cells" else "line"
 
 
 def may_be_named(format: FileFormat, name: str | PurePath) -> bool:

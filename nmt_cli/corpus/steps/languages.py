@@ -5,6 +5,7 @@ The text decides only if it leaves no doubt; nothing is downloaded for it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import cast
 
@@ -37,6 +38,7 @@ from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.wrapping import format_count
 
 UNKNOWN: tuple[Side, Side] = ("source", "target")
+PRIVATE = re.compile("q[a-t][a-z](?![a-z])")  # codes that ISO 639-3 leaves to those who need one
 KINDS = TagPurpose.SOURCE, TagPurpose.TARGET
 PREFIXES = {TagPurpose.SOURCE: "from", TagPurpose.TARGET: "to"}
 MOST_NAMED = 12  # languages of tags in a note
@@ -107,13 +109,15 @@ def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: Prep
             has_column = reader.has_tag_column or (kind is TagPurpose.TARGET and reader.has_language_column)
             if (is_other or kind in tagged) and not (has_column or has_kind(file, kind)):
                 tag = f"{file.name}={PREFIXES[kind]}:{language}"
-                yield f"{file.name} has no tag of its {kind}, so nmt treats it as {usual}; if it is not, type {tag}"
+                why = f"says that its {kind} is {language}, but" if is_other else f"has no tag of its {kind}, so"
+                yield f"{file.name} {why} nmt treats it as {usual}; if it is not, type {tag}"
 
 
 def list_unknown(languages: Sequence[str]) -> Iterator[str]:
-    """Yields a note for each language that is named by a word of which no list knows, which may be a slip."""
+    """Yields a note for each language that is named by a word or a code which no list has, and which may be a slip."""
     for language in languages:
-        if language not in UNKNOWN and CODE.fullmatch(language) is None:
+        is_listed = CODE.fullmatch(language) is not None and find_language(language).name != language
+        if language not in UNKNOWN and not is_listed and PRIVATE.match(language) is None:
             known = {fold_name(name) for names in load_names().values() for name in names}
             nearest = find_nearest(fold_name(language), known)
             guess = f"; did you mean {nearest.title()}?" if nearest else ""

@@ -8,6 +8,7 @@ import pytest
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import MixedCorpus, PreparedCorpus, SyntheticPair, reverse_corpus, write_mixture
 from nmt_cli.corpus.prepare import prepare
+from nmt_cli.corpus.steps.languages import list_unknown
 from nmt_cli.corpus.steps.tagging import tag_inputs
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats.inputs import CorpusFile
@@ -167,7 +168,7 @@ def test_files_of_other_languages_are_named(tmp_path: Path, files: dict[str, str
         for n, (name, tags) in named
     ]
     report = prepare(inputs, tmp_path / "prepared", PrepareOptions())
-    assert [note.rpartition("/")[2] for note in report.notes if "has no tag" in note] == notes
+    assert [note.rpartition("/")[2] for note in report.notes if "; if it is not, type " in note] == notes
 
 
 def test_tags_of_a_column_name_the_language_that_nothing_else_does(tmp_path: Path) -> None:
@@ -313,6 +314,8 @@ def test_what_a_word_was_taken_for_is_told(tmp_path: Path) -> None:
     assert any(note.startswith("the tag chatino is used as a domain; 6 languages may be called so") for note in notes)
     assert any(note.startswith("tags that name languages: shp Shipibo-Conibo;") for note in notes)
     assert any(note.startswith("Elbonian is not a language that nmt knows") for note in notes)
+    unlisted = [note.split()[0] for note in list_unknown(["xx", "shipiboo", "qaa", "shp", "pt-BR", "deu", "zxy-Latn"])]
+    assert unlisted == ["xx", "shipiboo", "zxy-Latn"]
 
 
 def test_languages_are_named_in_words(tmp_path: Path) -> None:
