@@ -170,6 +170,14 @@ class Case(Rewrite):
     def write(self, translation: str, memo: CasePlan | None, written: Written) -> str:
         return translation if memo is None else recase_text(translation, memo, written, self.target_language)
 
+    def keep(self, source: str, translation: str) -> str:
+        """Returns a translation that begins with a capital if its source does because it begins a sentence."""
+        first = re.match(r"[^\W\d_]+", source) if translation[:1].islower() else None
+        if first is None or translation.split()[0] in source or not first[0][0].isupper():
+            return translation
+        is_small = self.profile.find_usual_case(first[0]) == lower_text(first[0], self.language)
+        return capitalise_text(translation, self.target_language) if is_small else translation
+
     def is_shouted(self, words: Sequence[CasedWord]) -> bool:
         """Whether a text in capitals would usually be written otherwise, being neither just an acronym nor unknown."""
         long_words = [word.text for word in words if len(word.text) > 1]

@@ -125,3 +125,19 @@ def test_brackets_have_no_capital_and_no_comma_that_the_source_lacks(
 ) -> None:
     rewrite = Continued.from_model(model_text(PAIRS))
     assert rewrite is not None and rewrite.keep(source, translation) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("The dog sleeps.", "der Hund schläft.", "Der Hund schläft."),
+        ("the dog sleeps.", "der Hund schläft.", "der Hund schläft."),
+        ("Peter said.", "sagte Peter.", "sagte Peter."),
+        ("The dog of iRobot", "iRobot hat einen Hund", "iRobot hat einen Hund"),
+        ("I see.", "ich sehe.", "ich sehe."),
+    ],
+)
+def test_a_sentence_keeps_its_capital_unless_its_first_word_always_has_it(
+    source: str, translation: str, expected: str
+) -> None:
+    assert make_caser().keep(source, translation) == expected
