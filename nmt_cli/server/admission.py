@@ -378,6 +378,8 @@ class Guard:
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
+        # `//translate/` comes from an address that ends with a slash.
+        scope["path"] = f"/{'/'.join(filter(None, scope['path'].split('/')))}"
         request = Request(scope)
         origin = request.headers.get("origin")
         body = self.bound_body(request, receive)

@@ -40,14 +40,21 @@ class Values(NamedTuple):
         return next((self.values[name] for name in names if self.values.get(name) is not None), None)
 
     def read_text(self, *names: str, default: str | None = None) -> str:
-        """Returns a text. Raises RequestError if it is missing, or anything else."""
+        """Returns a text; an empty one is the default. Raises RequestError if it is missing, or anything else."""
         value = self.find(*names)
-        if value is None:
+        if value is None or (value == "" and default is not None):
             value = default
         if value is None:
             raise explain_missing(names[0])
         if not isinstance(value, str):
             raise RequestError(400, f"Invalid request: {names[0]} is not a text")
+        return value
+
+    def read_choice(self, name: str, *choices: str) -> str:
+        """Returns one of the choices, in any case; the first by default. Raises RequestError for any other text."""
+        value = self.read_text(name, default=choices[0]).lower()
+        if value not in choices:
+            raise RequestError(400, f"Value for '{name}' not supported: {value}")
         return value
 
     def read_texts(self, *names: str) -> list[str]:
@@ -222,13 +229,16 @@ def make_sound(value: Any) -> Any:
 
 
 def collect_values(items: list[tuple[str, Any]], *, are_from_form: bool = False) -> dict[str, Any]:
-    """Returns the values by name, as a list if a name is repeated; line ends of forms become LF."""
+    """Returns the values by name, as a list if a name is repeated or is `q[]`; line ends of forms become LF."""
     values: dict[str, list[Any]] = {}
     for name, value in items:
         if are_from_form and isinstance(value, str):
             value = value.replace("\r\n", "\n")
         values.setdefault(name, []).append(value)
-    return {name: several if len(several) > 1 else several[0] for name, several in values.items()}
+    return {
+        name.removesuffix("[]"): several if len(several) > 1 or name.endswith("[]") else several[0]
+        for name, several in values.items()
+    }
 
 
 def admit_by_head(request: Request, service: Service, *, takes_files: bool) -> str | None:

@@ -24,7 +24,6 @@ ServedDirection = tuple[Path, tuple[str, str]]  # the directory of a model, and 
 ModelOpener = Callable[[Path], Translator]
 DiskState = tuple[FileState | None, ...]  # of the card of a model, and of each file that it names
 
-ANY = (None, "", "auto")  # what asks for no language
 LONGEST_CODE = 100  # characters of a language code that are looked at; what is looked up is remembered
 PAUSE = 10  # after a directory could not be loaded, in times that this took: so trying again takes a tenth of the time
 LOADED_EXTRA = 30_000_000  # bytes that a loaded model takes beside its files: tables of the tokenizer, buffers
@@ -109,11 +108,16 @@ def name_language(code: str, others: Iterable[str]) -> KnownLanguage:
     return language._replace(code=tag, name=f"{language.name} ({variety})")
 
 
+def is_any(code: str | None) -> bool:
+    """Whether a code asks for no language in particular: `auto`, in any case, or none."""
+    return code is None or code.strip().lower() in ("", "auto")
+
+
 def select_named(
     models: Sequence[ServedModel], side: Literal["source", "target"], code: str | None
 ) -> list[ServedModel]:
     """Returns the models of a language, those of its very variety first; None or an empty code means any language."""
-    if code in ANY:
+    if is_any(code):
         return list(models)
     code = str(code)[:LONGEST_CODE]
     of_language = [model for model in models if find_code(getattr(model, side).code) == find_code(code)]
@@ -156,7 +160,7 @@ class ModelPool:
             raise RequestError(400, f"{source} is not supported")
         fitting = select_named(candidates, "target", target)
         if not fitting:
-            name = "any language" if source in ANY else candidates[0].source.name
+            name = "any language" if is_any(source) else candidates[0].source.name
             raise RequestError(400, f"{target} is not available as a target language from {name}")
         return fitting[0]
 

@@ -25,7 +25,7 @@ from nmt_cli.languages.codes import (
 )
 from nmt_cli.server.admission import DEFAULT_LIMITS, INTERNAL_ERROR, Admission, Limits, RequestError
 from nmt_cli.server.batching import USUAL, Batcher, ReadingThreads, RequestOptions
-from nmt_cli.server.models import ANY, ModelPool, ServedModel
+from nmt_cli.server.models import ModelPool, ServedModel, is_any
 from nmt_cli.server.stores import DocumentStore, GlossaryStore, ResultStore, SuggestionFile
 from nmt_cli.text.tags import FORMAL, INFORMAL
 from nmt_cli.text.wrapping import format_count
@@ -154,10 +154,11 @@ class Detected(NamedTuple):
 def detect_language(text: str, languages: Sequence[KnownLanguage]) -> Detected:
     """Returns the likeliest of these languages for a text, which may be too short to be sure of any.
 
-    Any text is in the first of them if the identifier is not installed or does not know them.
+    Any text is in the first of them if the identifier is not installed or does not know them. Of a text without
+    letters, the confidence is 0.
     """
     if not has_letters(text) or not has_identifier():
-        return Detected(languages[0], CERTAIN)
+        return Detected(languages[0], CERTAIN if has_letters(text) else 0.0)
     ranked = rank_languages(text)
     codes = [find_code(language.code) for language in languages]
     shares = [ranked.get(code, 0.0) for code in codes]
@@ -328,7 +329,7 @@ class Service:
     ) -> tuple[ServedModel, list[Detected]]:
         """Returns the model of a direction, and the language of each text if that is what decides."""
         guesses: list[Detected] = []
-        if source in ANY:
+        if is_any(source):
             guesses = await self.detect_languages(texts, self.pool.list_sources(target))
             source = choose_source(texts, guesses)
         return self.pool.find(source, target), guesses
@@ -428,7 +429,7 @@ class Service:
         result = self.results.make_name(name)
         path = self.results.find_path(result)
         try:
-            texts = await asyncio.to_thread(read_first_texts, upload) if source in ANY else []
+            texts = await asyncio.to_thread(read_first_texts, upload) if is_any(source) else []
             model, guesses = await self.find_model([" ".join(" ".join(texts).split())], source, target)
             register = choose_register(model, formality)
             memory, scope = model.find_memory(register), find_scope(None, model.card, model.directory)

@@ -12,6 +12,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 
 from nmt_cli.server.admission import RequestError
 from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, explain_failure, find_owner
+from nmt_cli.server.models import is_any
 from nmt_cli.server.service import TranslatedDocument
 from nmt_cli.server.shapes.libretranslate import send_result, store_upload
 from nmt_cli.server.stores import LONGEST_NAME, ClientDocument, ClientGlossary, read_terms
@@ -92,10 +93,11 @@ def find_glossary(call: Call) -> ClientGlossary:
 
 def find_named_glossary(call: Call, source: str, target: str) -> ClientGlossary | None:
     """Returns the glossary that a request names, if any. Raises RequestError for one of other languages."""
-    if call.values.find("glossary_id") is None:
+    identifier = call.values.read_text("glossary_id", default="")
+    if not identifier:
         return None
-    glossary = call.service.glossaries.find(call.values.read_text("glossary_id"), find_owner(call))
-    model = call.service.pool.find(glossary.source.code if source == "auto" else source, target)
+    glossary = call.service.glossaries.find(identifier, find_owner(call))
+    model = call.service.pool.find(glossary.source.code if is_any(source) else source, target)
     if (model.source, model.target) != (glossary.source, glossary.target):
         raise RequestError(400, "Invalid request: the glossary is of other languages")
     return glossary
@@ -258,7 +260,7 @@ async def translate(call: Call) -> DeepLTranslations:
     source = values.read_text("source_lang", default="auto")
     lists = values.read_texts("ignore_tags") if values.find("ignore_tags") else []
     ignored = frozenset(name.strip().lower() for names in lists for name in names.split(","))
-    are_markup = values.find("tag_handling") in ("xml", "html")
+    are_markup = values.read_choice("tag_handling", "", "xml", "html") != ""
     formality = values.read_text("formality", default="default")
     glossary = find_named_glossary(call, source, target)
     if glossary is not None:
@@ -281,7 +283,7 @@ async def translate(call: Call) -> DeepLTranslations:
 async def list_languages(call: Call) -> list[DeepLLanguage]:
     """Lists the source languages or, with `type=target`, the target languages."""
     pool = call.service.pool
-    if call.values.find("type") != "target":
+    if call.values.read_choice("type", "source", "target") == "source":
         return [DeepLLanguage(language.code.upper(), language.name) for language in pool.list_sources()]
     targets = dict.fromkeys(model.target for model in pool.models)
     formal = {model.target for model in pool.models if {FORMAL, INFORMAL} <= model.card.tags.keys()}

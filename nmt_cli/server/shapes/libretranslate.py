@@ -18,6 +18,7 @@ from nmt_cli.formats import DOCUMENTS, FORMATS
 from nmt_cli.plugins import list_plugins
 from nmt_cli.server.admission import RequestError, explain_missing
 from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, Values, find_address, find_secret
+from nmt_cli.server.models import is_any
 from nmt_cli.server.service import Detected, TranslatedDocument, choose_register
 from nmt_cli.server.stores import read_terms
 from nmt_cli.text.tags import parse_tag_name
@@ -49,7 +50,7 @@ async def translate_list(call: Call) -> ListedTranslations:
     texts = call.values.read_texts("text_list")
     source = call.values.read_text("source_lang", "source", default="auto")
     translated = await call.translate(texts, source, call.values.read_text("target_lang", "target"))
-    sources = [translated.name_source(index) if source == "auto" else source for index in range(len(texts))]
+    sources = [translated.name_source(index) if is_any(source) else source for index in range(len(texts))]
     return ListedTranslations(list(map(ListedTranslation, sources, translated.texts)))
 
 
@@ -58,8 +59,8 @@ async def translate_deeplx(call: Call) -> DeepLXTranslation:
     text = call.values.read_text("text")
     source = call.values.read_text("source_lang", default="auto")
     target = call.values.read_text("target_lang")
-    are_markup = call.values.find("tag_handling") in ("xml", "html")
-    translated = await call.translate([text], source.lower(), target, 3, are_markup=are_markup)
+    are_markup = call.values.read_choice("tag_handling", "", "xml", "html") != ""
+    translated = await call.translate([text], source, target, 3, are_markup=are_markup)
     return DeepLXTranslation(
         *(translated.alternatives[0] if translated.alternatives else [], 200, translated.texts[0]),
         *(secrets.randbelow(10**10), "Free"),
@@ -124,7 +125,7 @@ async def translate(call: Call) -> TranslateReply | ListedTranslations | DeepLXT
     is_list = not isinstance(values.find("q"), str)
     source, target = values.read_text("source"), values.read_text("target")
     number = values.read_count("alternatives", service.limits.alternatives)
-    text_format = values.read_text("format", default="text") or "text"
+    text_format = values.read_text("format", default="text").lower()
     if text_format not in ("text", "html"):
         raise RequestError(400, f"{text_format} format is not supported")
     are_markup = text_format == "html"
@@ -137,7 +138,7 @@ async def translate(call: Call) -> TranslateReply | ListedTranslations | DeepLXT
         glossary=find_glossary_of(values),
     )
     answer = TranslateReply(translated.texts, warning=call.warning or None)
-    if source == "auto":
+    if is_any(source):
         answer.detectedLanguage = describe_guesses(translated.guesses)
     if number:
         answer.alternatives = translated.alternatives or [[] for _ in texts]
@@ -155,7 +156,7 @@ def read_domain(values: Values) -> str:
 def find_glossary_of(values: Values) -> Glossary | None:
     """Returns the glossary in a request, if any: no client of LibreTranslate's sends one."""
     terms = values.find("glossary")
-    return None if terms in (None, "") else read_terms(terms)
+    return read_terms(terms) if terms else None
 
 
 async def detect_language(call: Call) -> list[GuessedLanguage]:
