@@ -182,8 +182,8 @@ def count_quotes(text: str) -> int:
 # A pair has blanks or marks outside and none inside, but within a word (*Lehrer*innen*); it is no name such as __init__
 # and no run of signs.
 PAIR = (
-    r"(?<![\w*~\\])(?P<sign>\*{1,3}|_|~{1,2})(?=[^\s*_~/])(?!\.\w)"
-    r"(?P<inside>(?:[^*~\n]|(?<=[^\W\d_])\*(?=[^\W\d_])){0,200}?[^\s*_~\\])(?P=sign)(?![\w*~])"
+    r"(?<![\w*~=|\\])(?P<sign>\*{1,3}|_|~{1,2}|={2}|\|{2})(?=[^\s*_~/=|])(?!\.\w)"
+    r"(?P<inside>(?:[^*~=|\n]|(?<=[^\W\d_])\*(?=[^\W\d_])){0,200}?[^\s*_~\\])(?P=sign)(?![\w*~=|])"
 )
 
 
@@ -196,7 +196,7 @@ def find_emphasis(kind: Kind, text: str, context: Context) -> Iterator[Span]:
                 yield kind.make_span(start, sign)._replace(pair=Pair(sign, closes))
 
 
-EMPHASIS = Kind(SpanKind.EMPHASIS, form="taken out", patterns=(PAIR,), signs="*_~", search=find_emphasis)
+EMPHASIS = Kind(SpanKind.EMPHASIS, form="taken out", patterns=(PAIR,), signs="*_~=|", search=find_emphasis)
 
 
 SIGNS = "*†‡§"

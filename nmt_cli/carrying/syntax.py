@@ -53,6 +53,10 @@ WEB = r"(?i:https?://|www\.)"
 LINK_TARGET = (
     rf"\((?!\s)[^()\s]{{1,300}}(?:\([^()\s]{{0,100}}\)[^()\s]{{0,300}})?(?:\s\"[^\"{NOT_IN_SPANS}]{{0,100}}\")?\)"
 )
+LINK_NAME = rf"\[[^\[\]{NOT_IN_SPANS}]{{0,60}}\]"
+LINK_TEXT = (
+    rf"[^\[\]{NOT_IN_SPANS}]|!\[[^\[\]{NOT_IN_SPANS}]{{0,100}}\](?:{LINK_TARGET}|{LINK_NAME})"  # perhaps a picture
+)
 
 
 def make_closed_tag(opening: str, closing: str, name: str) -> str:
@@ -89,7 +93,7 @@ TAGS = Kind(
         make_closed_tag(r"\[", r"\]", "square"),
         make_closed_tag(r"\{", r"\}", "brace"),
         # Links of Markdown: [here](https://example.org "Title"), ![a dog](dog.png)
-        rf"(?<![\w\])!])!?\[(?=[^\[\]{NOT_IN_SPANS}]{{1,300}}\]{LINK_TARGET})|\]{LINK_TARGET}",
+        rf"(?<![\w\])!])!?\[(?=(?:{LINK_TEXT}){{1,300}}\]{LINK_TARGET})|\]{LINK_TARGET}",
         # References of reStructuredText: `here <https://example.org>`_, :ref:`here <name>`
         rf"(?<![\w`])(?::[a-z][a-z:+-]{{0,30}}:)?`(?=[^`<>{NOT_IN_SPANS}]{{1,300}}\s<[^`<>\s]{{1,300}}>`)"
         r"|\s<[^`<>\s]{1,300}>`_{0,2}",
@@ -202,23 +206,44 @@ COMMAND_OPTIONS = rf"\[[^\[\]{NOT_IN_SPANS}]{{0,80}}\]"
 COMMAND_WITH_TEXT = (
     rf"\\(?!{WITHOUT_TEXT})(?P<name>[A-Za-z]{{2,30}})\*?(?:{COMMAND_OPTIONS})?(?:{COMMAND_ARGUMENT}(?=\{{))*\{{"
 )
-# Quotes of LaTeX, mail and manuals, where a backtick opens: ``the dog'', and of several words `the old dog'
-TICKS = (
-    rf"(?<![\w`])(?:``(?=(?P<said>[^\s`][^`{NOT_IN_SPANS}]{{0,300}}?)'')"
-    rf"|`(?=(?P<phrase>[^\s`']{{1,30}} (?:[^`'{NOT_IN_SPANS}]|(?<=\w)'(?=\w)){{1,80}})'(?!\w)))"
+
+
+# What stands before a text, what each part of that text matches, and what stands behind it.
+ENCLOSURES = (
+    # Quotes of LaTeX, mail and manuals, where a backtick opens: ``the dog'', and of several words `the old dog'
+    (r"(?<![\w`])``(?=[^\s`])", "[^`]", "''"),
+    (r"(?<![\w`])`(?=[^\s`']{1,30} [^\s`'])", r"[^`']|(?<=\w)'(?=\w)", r"'(?!\w)"),
+    # Cards of Anki: {{c1::Paris::a hint}}
+    (r"\{\{c\d{1,2}::", "[^{}]", r"(?:::[^{}]{1,100})?\}\}"),
+    # Links: [here][1] of Markdown, but not [ui][v2] It rains; [[Page|here]] and [https://example.org here] of wikis,
+    # [[https://example.org][here]] of Org, <https://example.org|here> of Slack, https://example.org[here] of AsciiDoc
+    (
+        r"(?<![\w\])!.])(?!\[\S{1,40}\]\[\S{1,40}\] [A-ZÀ-Þ])!?\[(?=(?:[^\[\]]|!\[){0,300}[^\W\dA-Z_]{2})",
+        *(LINK_TEXT, rf"\]{LINK_NAME}(?![\w(\[])"),
+    ),
+    (r"\[\[[^\[\]|]{1,200}\|", r"[^\[\]|]", r"\]\]"),
+    (r"\[https?://[^\s\[\]]{1,300} ", r"[^\[\]]", r"\]"),
+    (r"\[\[[a-z]{2,10}:[^\s\[\]]{1,300}\]\[", r"[^\[\]]", r"\]\]"),
+    (r"<https?://[^\s|<>]{1,300}\|", "[^|<>]", ">"),
+    (r"(?:link:|https?://)[^\s\[\]<>]{1,300}\[(?=[^\W\d_]+[\] ])", r"[^\[\]]", r"\]"),
 )
+ENCLOSED = [
+    rf"{before}(?=(?:(?![{NOT_IN_SPANS}])(?:{inside})){{1,300}}?(?P<end{number}>{behind}))"
+    for number, (before, inside, behind) in enumerate(ENCLOSURES)
+]
+QUOTED_BY = 2  # rows of quotes, which a translation may write in its own way
 NOTES_OF_COMMANDS = frozenset(("footnote", "endnote", "marginpar", "thanks"))
 
 
 def find_commands(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    r"""Yields what stands before and behind the text of each command, `\textbf{` and `}`, and quotes with backticks."""
+    r"""Yields what stands before and behind each text that a command, `\textbf{` and `}`, or other marks enclose."""
     for match in kind.pattern.finditer(text):
-        quoted = match["said"] or match["phrase"]
-        end = match.end() + len(quoted) if quoted else None
-        if not quoted and text.count("`", 0, match.start()) % 2 == 0:
-            end = find_end(text, match.end())
-        if end is not None and end > match.end():
-            name, closing = match["name"] or match[0], "'" * len(match[0]) if quoted else "}"
+        name, group = match["name"] or match[0], match.lastgroup or ""
+        closing, end = match[group], match.start(group)
+        if match["name"]:
+            closing, end = "}", find_end(text, match.end()) or 0
+        is_code = "`" not in match[0] and text.count("`", 0, match.start()) % 2
+        if end > match.end() and not is_code:
             yield kind.make_span(match.start(), match[0])._replace(pair=Pair(name, closes=False))
             yield kind.make_span(end, closing)._replace(pair=Pair(name, closes=True))
 
@@ -226,8 +251,8 @@ def find_commands(kind: Kind, text: str, context: Context) -> Iterator[Span]:
 COMMANDS = Kind(
     SpanKind.COMMAND,
     form="taken out",
-    patterns=(COMMAND_WITH_TEXT, TICKS),
-    cues=r"\\[A-Za-z]+[\[{*]|`[^`]*'",  # which reads no character twice
+    patterns=(COMMAND_WITH_TEXT, *ENCLOSED),
+    cues=r"\\[A-Za-z]+[\[{*]|`[^`]*'|\{\{c\d|[\]\w/[]\[|[\[<]http",  # which reads no character twice
     search=find_commands,
 )
 
@@ -555,7 +580,8 @@ PLACEHOLDER_SYNTAXES = (
     rf"(?:[sd]|(?:hh|h|ll|l|L|j|z|t|q)?[+#]*(?:@|[a-zA-Z](?![{LETTER}])))|%[<>](?=[^\s\d])|%%",
     rf"(?<![\w~/])~\d{{0,3}}[asdwASDW%](?![{LETTER}/])",
 )
-ANY_PLACEHOLDER = "|".join((CHOICE, COMMAND_WITH_TEXT, *PLACEHOLDER_SYNTAXES))  # as text: compiled at its first use
+# As text: compiled at its first use.
+ANY_PLACEHOLDER = "|".join((CHOICE, *ENCLOSED[QUOTED_BY:], COMMAND_WITH_TEXT, *PLACEHOLDER_SYNTAXES))
 PROGRAM_PLACEHOLDERS = Kind(SpanKind.PLACEHOLDER, patterns=(OWN, *PLACEHOLDER_SYNTAXES), signs=r"%{$~⟦#@|^§!=<\[(\\_*")
 
 

@@ -154,9 +154,15 @@ class Characters(Rewrite):
         self.replacements: dict[str, str] = {}  # of characters for which their neighbours do not matter
 
     def find_rare_marks(self) -> Iterator[str]:
-        """Yields marks too rare in training to be learned, although another form of the same mark is frequent."""
+        """Yields marks too rare in training to be learned, although another form of the same mark is frequent.
+
+        And rare ones without a shape: a network knows no more of them than a few emoji taught it.
+        """
+        least = RARE_SCRIPT * sum(self.counts.values())
         for mark, count in self.counts.items():
-            if count < RARE_MARK and not mark.isalnum():
+            if count < least and is_invisible(mark):
+                yield mark
+            elif count < RARE_MARK and not mark.isalnum():
                 others = find_same_marks(mark)[:1]
                 if any(self.counts.get(other, 0) >= RARER * count for group in others for other in group):
                     yield mark

@@ -213,6 +213,9 @@ class ResumableJob:
                     f"{self.command.output} is being written by another process",
                     hint="wait for it, or name another file with --output",
                 ) from error
+            except OSError as error:
+                error.filename = str(self.command.output)  # nobody typed the name of the lock
+                raise
             yield
 
     @contextmanager

@@ -36,6 +36,19 @@ PAIRS = (
     ("~b~", "~w~"),
     # Quotes of LaTeX.
     ("``", "''"),
+    # Links whose target is elsewhere, of wikis, Org, Slack and AsciiDoc; cards of Anki; marks of emphasis.
+    ("[", "][1]"),
+    ("![", "][the house]"),
+    ("[", "][]"),
+    ("[[House|", "]]"),
+    ("[https://example.org ", "]"),
+    ("[[https://example.org][", "]]"),
+    ("<https://example.org|", ">"),
+    ("https://example.org[", "]"),
+    ("{{c1::", "}}"),
+    ("{{c2::", "::a hint}}"),
+    ("==", "=="),
+    ("||", "||"),
 )
 # Before a word.
 POINTS = ("%c", "§6", "§a§l", "&6", "&a", "^1", "@1", "~r~", r"\e[31m", r"\u001b[0m", r"\I[64]", "{$n}", "{0}")
@@ -46,6 +59,8 @@ def test_a_command_around_a_text_is_no_placeholder_but_counts() -> None:
     assert find_placeholders(r"Read the \textbf{old} {name}") == [r"\textbf{", "{name}"]
     assert has_same_placeholders(r"The \emph{old} house", r"Das \emph{alte} Haus")
     assert not has_same_placeholders(r"The \emph{old} house", "Das alte Haus")
+    assert has_same_placeholders("The {{c1::old::age}} house", "Das {{c1::alte::age}} Haus")
+    assert not has_same_placeholders("The [old][1] house", "Das [alte] Haus")
 
 
 def find(text: str) -> list[Span]:
@@ -88,6 +103,9 @@ def test_a_code_behind_a_sentence_is_taken_out(code: str) -> None:
         "I see it [the house] here",
         "[name]",
         "the house[s] is here",
+        "I see h[i][j] in it",
+        "I see `[the house][1]` here",
+        "I see it == the house || h == a",
         "It is R&D, AT&T; 3&6 of it",
         "It is §6 of it",
         "It costs $5 and $6, $5-$6",
@@ -98,6 +116,11 @@ def test_a_code_behind_a_sentence_is_taken_out(code: str) -> None:
 )
 def test_marks_of_ordinary_texts_are_no_codes(text: str) -> None:
     assert not any(span.kind in ("wrap", "tag", "command") or span.text.startswith("[") for span in find(text))
+
+
+def test_a_link_may_enclose_a_picture() -> None:
+    spans = find("I see [![the house][house]][1] and [![House](house.png)](https://example.org).")
+    assert find_partners([span.pair for span in spans]) == {0: 3, 3: 0, 1: 2, 2: 1, 4: 7, 7: 4, 5: 6, 6: 5}
 
 
 def test_two_tags_side_by_side_are_no_words() -> None:

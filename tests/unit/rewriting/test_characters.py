@@ -55,6 +55,7 @@ def test_joiners_stay_in_scripts_that_need_them() -> None:
 
 def test_marks_that_training_has_are_kept() -> None:
     assert fold("the \u200efox", training=ENGLISH + "\u200e") == "the \u200efox"
+    assert fold("the \ufe0ffox", training=ENGLISH * 900 + "\ufe0f") == "the fox"  # of an emoji
 
 
 def test_a_word_of_another_script_stays_as_it_is() -> None:
