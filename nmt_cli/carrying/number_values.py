@@ -301,7 +301,7 @@ class SmallNumbers(LostKind, NumericKind):
         covered, target = attempt.covered, attempt.written
         if not DIGIT.search(covered):
             return []
-        lost = [*self.find_lost(attempt, context).missing, *find_lost_decades(covered, target, context.languages)]
+        lost = [*self.find_lost(attempt, context).missing, *find_lost_endings(covered, target, context.languages)]
         if not lost and context.copies_placeholders:
             lost = [*list_uncertain(covered, target, context.languages)]
         numbers = sorted(NUMBER.finditer(covered), key=lambda match: match[0] not in lost) if lost else []
@@ -353,12 +353,17 @@ def write_ordinal_mark(number: str, rules: LanguageRules) -> str:
     return rules.ordinal_mark if is_teen else rules.ordinal_marks.get(number[-1], rules.ordinal_mark)
 
 
-def find_lost_decades(source: str, target: str, languages: tuple[str, str]) -> Iterator[str]:
-    """Yields the numbers of the decades of a text that its translation has as plain numbers: 1990 for the 1990s."""
-    endings = [find_rules(language).decade_endings for language in languages]
-    if not all(endings):
-        return
-    for match in re.finditer(rf"(?<!\d)(\d*(\d0))(?:{endings[0]})(?!\w)", source):
-        forms = rf"(?<!\d)(?:{match[1]}|{match[2]})"
-        if re.search(forms, target) and not re.search(rf"{forms}(?:{endings[1]})(?!\w)", target):
-            yield match[1]
+def find_lost_endings(source: str, target: str, languages: tuple[str, str]) -> Iterator[str]:
+    """Yields numbers whose translation is no longer an ordinal or a decade: 1stplatz, 1990 for the 1990s."""
+    rules = source_rules, target_rules = find_rules(languages[0]), find_rules(languages[1])
+    marks = [mark for mark in (target_rules.ordinal_mark, *target_rules.ordinal_marks.values()) if mark]
+    ordinal = "|".join(
+        [*map(re.escape, marks), rf"(?:{target_rules.ordinal_endings or '(?!)'})(?!\w)"] if marks else []
+    )
+    decades = [rf"(?:{side.decade_endings})(?!\w)" if side.decade_endings else "" for side in rules]
+    kinds = ((r"(\d*(\d0))", *decades), (r"((\d+))", rf"(?:{source_rules.ordinal_endings or '(?!)'})(?!\w)", ordinal))
+    for number, ending, written in kinds:
+        for match in re.finditer(rf"(?<!\d){number}{ending}", source) if ending and written else ():
+            forms = rf"(?<!\d)(?:{match[1]}|{match[2]})(?!\d)"
+            if re.search(forms, target) and not re.search(rf"{forms}(?:{written})", target):
+                yield match[1]

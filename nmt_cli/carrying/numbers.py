@@ -153,8 +153,6 @@ def find_number_words(kind: Kind, text: str, context: Context) -> Iterator[Span]
         if match["number"] and sign in words:
             continue
         word = written[sign or unit]
-        if unit and text[match.end() : match.end() + 1] == ".":
-            word = word.rstrip(".")  # the full stop of the sentence
         number = match["number"] or match["count"] or ""
         yield Span(*match.span(), f"{word} {number}" if sign else f"{number} {word}", kind.name)
 
@@ -174,7 +172,7 @@ def list_number_words(languages: tuple[str, str]) -> dict[str, str]:
     }
     for unit, forms in source.time_units.items():
         if unit in target.time_units:
-            forms_without_stop = forms.replace(".", "").split("|")
+            forms_without_stop = re.sub(r"\.(?=\||$)", "", forms).split("|")
             written |= dict.fromkeys(forms_without_stop, target.time_units[unit].partition("|")[0])
     return written
 
@@ -266,7 +264,8 @@ SECTION = (
 )
 CAPTURED_TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
 HALF_OF_DAY = rf"[ {THIN_BLANKS}]?([ap])\.?m\b\.?"
-TIME_OF_DAY = rf"(?i)([(\[]?)(?:{CAPTURED_TIME}(?:{HALF_OF_DAY})?( ?[-–] ?))?{CAPTURED_TIME}{HALF_OF_DAY}([)\]]?)"
+UNTIL = "(?: ?[-–] ?| (?:to|until|till) )"
+TIME_OF_DAY = rf"(?i)([(\[]?)(?:{CAPTURED_TIME}(?:{HALF_OF_DAY})?({UNTIL}))?{CAPTURED_TIME}{HALF_OF_DAY}([)\]]?)"
 END_OF_RANGE = rf"(?i) \w{{2,5}} {CAPTURED_TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
 GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
 NEAR = 20  # characters behind a number that may say what it is: 5 to 6 p.m.
@@ -352,7 +351,8 @@ def convert_time(text: str, following: str) -> str | None:
     until = (first_hour, first_half) if first_half else (hour, half)
     first = write_time(first_hour, first_minute, *until) if first_hour else ""
     last = write_time(hour, minute, hour, half)
-    return f"{opening}{first}{dash or ''}{last}{closing}" if first is not None and last is not None else None
+    between = "–" if any(map(str.isalpha, dash or "")) else dash or ""
+    return f"{opening}{first}{between}{last}{closing}" if first is not None and last is not None else None
 
 
 def write_time(hour: str, minute: str | None, last: str, half: str) -> str | None:
@@ -502,10 +502,10 @@ TIMES = NumericKind(
         # too. Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
         rf"{BEFORE}{HOUR_AND_MINUTE}(?= (?:to|and|or|until|till) {HOUR_AND_MINUTE}{AM_OR_PM})",
         # A time alone, such as a cell of a table, is no sentence.
-        rf"(?i:^(?:{HOUR_AND_MINUTE}(?:[ {THIN_BLANKS}]?[ap]\.m\.)? ?[-–] ?)?{HOUR_AND_MINUTE}"
+        rf"(?i:^(?:{HOUR_AND_MINUTE}(?:[ {THIN_BLANKS}]?[ap]\.m\.)?{UNTIL})?{HOUR_AND_MINUTE}"
         rf"[ {THIN_BLANKS}]?[ap]\.m\.$)",
-        # Both ends of a range may name their halves: 9am-5pm, 9:30 a.m. – 5 p.m.
-        rf"{BEFORE}{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.) ?[-–] ?{HOUR_AND_MINUTE}{AM_OR_PM}"
+        # Both ends of a range may name their halves: 9am-5pm, 9:30 a.m. – 5 p.m., and without "from" 9 a.m. to 5 p.m.
+        rf"{BEFORE}(?<!rom ){HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.){UNTIL}{HOUR_AND_MINUTE}{AM_OR_PM}"
         r"(?:(?<=\.[mM])\.(?!\s*$))?",
         rf"{BEFORE}(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}{AM_OR_PM}"
         rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[{OPENING_QUOTES}]?[A-ZÀ-Þ]))?",

@@ -22,7 +22,7 @@ from nmt_cli.carrying.dates import DATES, WEEKDAYS, find_dates
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
 from nmt_cli.carrying.names import find_acronyms
-from nmt_cli.carrying.number_values import compare_numbers, find_ending, find_lost_decades, list_uncertain
+from nmt_cli.carrying.number_values import compare_numbers, find_ending, find_lost_endings, list_uncertain
 from nmt_cli.carrying.numbers import FULL_TIMES, HOUR_PARTS, NumberNotation, is_label
 from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_persons, find_places, is_sure_person
 from nmt_cli.carrying.prose_marks import EMPHASIS
@@ -366,8 +366,8 @@ def write_final_mark(texts: list[str], languages: Languages) -> str:
     return texts[1] if changed is None else rewrite.write(texts[1], changed[1], Written())
 
 
-def list_decades(texts: list[str], languages: Languages) -> list[str]:
-    return list(find_lost_decades(*texts, languages))
+def list_endings(texts: list[str], languages: Languages) -> list[str]:
+    return list(find_lost_endings(*texts, languages))
 
 
 FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
@@ -391,7 +391,7 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "other numbers": compare,
     "missing numbers": list_missing,
     "uncertain numbers": find_uncertain,
-    "lost decades": list_decades,
+    "lost endings": list_endings,
     "same numbers": compare_both_ways,
     "notation": convert_number,
     "lost dates": list_lost_dates,

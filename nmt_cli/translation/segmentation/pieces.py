@@ -112,11 +112,12 @@ class Piece:
         if self.recalled is not None:
             return self.recalled.text
         write = str if self.segment.is_frame else normalise_between
-        text, position = "", 0
-        for span in self.segment.spans:
-            text += write(self.segment.text[position : span.start]) + span.text
-            position = span.end
-        text += write(self.segment.text[position:])
+        source, text, position = self.segment.text, "", 0
+        for span in (*self.segment.spans, None):
+            between = write(source[position : span.start if span else None])
+            is_doubled = text.endswith(".") and between.startswith(".") and not source.endswith(".", 0, position)
+            text += between[is_doubled:] + (span.text if span else "")  # one stop serves "3 Std." and the sentence
+            position = span.end if span else position
         return text if self.segment.is_frame else text.strip()
 
 
