@@ -83,7 +83,7 @@ class LanguageRules(NamedTuple):
     saying: str  # pattern of words that report what somebody says
     speech_mark: str  # before a quotation, behind who speaks
     speech: str  # a quotation before the words that report it, … being what is said
-    subjects: str  # pattern of words with which sentences in brackets begin
+    subjects: str  # pattern of words with which clauses in brackets begin
     example: str  # a short question, to try a model with
     bleu_tokenizer: str  # of sacreBLEU, where blanks do not part words
 

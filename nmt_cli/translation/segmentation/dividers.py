@@ -10,9 +10,19 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from nmt_cli.carrying.dates import find_dates, find_short_days, find_week
-from nmt_cli.carrying.spans import COVERS, Span, SpanKind, cover_spans, cut_spans, find_partners, list_overlapping
+from nmt_cli.carrying.spans import (
+    COVERS,
+    Span,
+    SpanKind,
+    WordTest,
+    cover_spans,
+    cut_spans,
+    find_partners,
+    list_overlapping,
+)
 from nmt_cli.carrying.syntax import is_block_tag
 from nmt_cli.languages.rules import find_rules
+from nmt_cli.rewriting.characters import LONG_DASHES
 from nmt_cli.text.characters import (
     ANGLE_QUOTES,
     ANY_CLOSING,
@@ -229,9 +239,20 @@ ARROW_HEAD = f"[{ANGLE_QUOTES}]"
 ARROW = rf"(?<!\S){ARROW_HEAD}(?!\S)"
 COMMENT_MARK = r"(?<!\S)(?:/\*{1,2}|\*{1,2}/|/{2,3}!?)(?!\S)"
 ITEM_MARK = r"(?<!\S)(?P<opening>\(?)(?P<name>\d{1,2}|[a-z])(?P<closing>[.)])\s+(?=\S)"
-ASIDE = r"(?:\[[^\[\]\s]{1,30}\] ?){0,4}[(\[](?P<inside>[^()\[\]\n]{1,60})[)\]](?P<frame>\s+)(?=\S)"
+WIDE_OPENING, WIDE_CLOSING = (
+    "".join(mark for mark in side if not mark.isascii()) for side in (BRACKETS[::2], BRACKETS[1::2])
+)
+ASIDE = (
+    rf"(?:\[[^\[\]\s]{{1,30}}\] ?){{0,4}}[(\[{WIDE_OPENING}](?P<inside>[^\n{re.escape(BRACKETS)}]{{1,60}})"
+    rf"(?:[)\]](?P<frame>\s+)|[{WIDE_CLOSING}](?P<gap>\s*))(?=\S)"
+)
 GLUED_ADDRESS = rf"(?<=[^\W_])[{re.escape(PAUSES + DASHES)}|→](?=(?:https?|ftp)://|www\.)"
 CODE_BEFORE_SENTENCE = r"\[[A-Z]{2,}\]\s+(?=[A-ZÀ-Þ][a-zß-ÿ])"  # [WIP] It rains
+LONG_DASH = rf"(?:-{{2,3}}|[{LONG_DASHES}])"
+CLAUSE_DASH = (
+    rf"(?<![^\W\d_])(?P<before>[^\W\d_]+)[^\w\s-]{{0,2}}(?P<dash>\s{LONG_DASH}\s+|{LONG_DASH}(?![\s-]))"
+    r"(?=\W?(?P<after>[^\W\d_]+))"
+)
 DASH_OF_DIALOGUE = rf"(?<=[{DOUBLE_QUOTES}])\s(?:[{DASHES}]|--?)\s(?=[{DOUBLE_QUOTES}])"
 LABEL_WORD = rf"[-#@/.]{{0,2}}[^\W_](?:[\w.'’&/-]{{0,{LABEL_LETTERS}}}[\w.])?"
 LABEL_AND_COLON = (
@@ -249,6 +270,7 @@ class DividedLine:
     spans: Sequence[Span]
     languages: tuple[str, str]  # of the line and of its translation
     quotes: tuple[str, str] | None = None  # of the target; None where a network reads speech as it is
+    is_word: WordTest | None = None
 
     @property
     def language(self) -> str:
@@ -376,9 +398,13 @@ def find_arrows(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_columns(line: DividedLine) -> Iterator[Frame]:
-    """Spaces that form columns: three or more, two after an option, or at least two in all gaps of a line."""
+    """Spaces that form columns: three or more, two after an option, or at least two in all gaps of a line.
+
+    A line with a single gap has two columns if both words are capitalised: `Size  Price`.
+    """
     runs = list(re.finditer(r"(?<=\S) {2,}(?=\S)", line.text))
-    is_table = len(runs) > 1 and len(runs) == len(re.findall(r"(?<=\S)\s+(?=\S)", line.text))
+    is_table = len(runs) == len(re.findall(r"(?<=\S)\s+(?=\S)", line.text))
+    is_table = is_table and (len(runs) > 1 or all(word[0].isupper() for word in line.text.split()))
     for before, run in zip([None, *runs], runs, strict=False):
         if is_table or len(run[0]) > 2 or line.text.lstrip().startswith("-"):
             cell = line.text[before.end() if before else 0 : run.start()]
@@ -428,7 +454,7 @@ def make_items(chain: Sequence[re.Match[str]], text: str) -> Iterator[Frame]:
 
 
 def find_asides(line: DividedLine) -> Iterator[Frame]:
-    """The space after brackets before a sentence: `(SIGHS) I am here.`; and a name in square brackets: `[YouTube]`."""
+    """The space after brackets before a sentence: `(SIGHS) I am here.`, `【New】It rains.`; and names: `[YouTube]`."""
     for start in line.starts:
         match = re.compile(ASIDE).match(line.covered, start)
         if code := re.compile(CODE_BEFORE_SENTENCE).match(line.text, start):
@@ -437,7 +463,9 @@ def find_asides(line: DividedLine) -> Iterator[Frame]:
             continue
         is_square, inside = match[0][0] == "[", match["inside"]
         is_name = not inside[0].islower() and not inside.isupper()
-        if is_square and " " not in inside and (is_name or match[0].count("[") > 1):
+        if match["gap"] is not None:
+            yield Frame(*match.span("gap"), ends_label=True)
+        elif is_square and " " not in inside and (is_name or match[0].count("[") > 1):
             yield Frame(*match.span())
         elif is_square or is_aside(inside):
             yield Frame(*match.span("frame"), ends_label=match[0].count(" ") < LABEL_WORDS)
@@ -449,8 +477,12 @@ def is_aside(text: str) -> bool:
 
 
 def find_dashes(line: DividedLine) -> Iterator[Frame]:
-    """Dashes between quotations."""
+    """Dashes between quotations, and between clauses: `It is late--very late.`"""
     yield from (Frame(*match.span()) for match in re.finditer(DASH_OF_DIALOGUE, line.text))
+    for match in re.finditer(CLAUSE_DASH, line.covered):
+        is_word = line.is_word if match["dash"].startswith("-") else None
+        if is_word is None or all(map(is_word, match.group("before", "after"))):
+            yield Frame(*match.span("dash"), goes_on=True)
 
 
 def find_insets(line: DividedLine) -> Iterator[Frame]:
@@ -508,10 +540,10 @@ DIVIDERS = (
     Divider("columns", "  ", find_columns),
     Divider("comments", r"//|/\*|\*/", find_comments),
     Divider("items", r"\w[.)]\s", find_items),
-    Divider("asides", r"[)\]]\s", find_asides),
+    Divider("asides", rf"[)\]]\s|[{WIDE_CLOSING}]", find_asides),
     Divider("insets", rf"[{QUOTES}]|\w\s+\(", find_insets),
     Divider("hours", r"[,;]\s+[^\W\d_]{2,5}\.?\s", find_hours),
-    Divider("dashes", DASH_OF_DIALOGUE, find_dashes),
+    Divider("dashes", rf"--|[{LONG_DASHES}]|{DASH_OF_DIALOGUE}", find_dashes),
     Divider("glued addresses", r"://|www\.", find_glued_addresses),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
 )

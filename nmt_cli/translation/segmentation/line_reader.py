@@ -152,7 +152,8 @@ class LineReader:
             return []
         quotes: Quotes | None = self.rewriter.find(Quotes)
         pair = quotes.target_pair if quotes is not None else None
-        return divide(DividedLine(text, find_spans(text, self.context, SYNTAX), self.context.languages, pair))
+        spans = find_spans(text, self.context, SYNTAX)
+        return divide(DividedLine(text, spans, self.context.languages, pair, self.context.is_word))
 
     def split_part(self, part: Segment, *, in_choice: bool) -> Iterator[Segment]:
         """Yields the segments of a part of a divided line, which is read as a line of its own."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.translation.config import LineOptions
-from nmt_cli.translation.segmentation.dividers import DIVIDERS, LABEL_AND_COLON, DividedLine
+from nmt_cli.translation.segmentation.dividers import DIVIDERS, LABEL_AND_COLON, DividedLine, find_frames
 from nmt_cli.translation.segmentation.line_reader import LineReader
 from nmt_cli.translation.segmentation.segments import join_segments
 
@@ -69,19 +69,29 @@ def test_texts_between_frames_are_read_as_if_they_stood_alone(parts: list[tuple[
 
 
 @given(
-    st.lists(st.sampled_from([*TEXTS, *BETWEEN, "Note: ", "(SIGHS) ", "2. ", "b) ", "|", "a=", r"\t", "}", "{"])).map(
-        "".join
-    )
+    st.lists(
+        st.sampled_from(
+            [*TEXTS, *BETWEEN, "Note: ", "(SIGHS) ", "【NEW】", "--", " — ", "2. ", "b) ", "|", "a=", r"\t", "}", "{"]
+        )
+    ).map("".join)
 )
 def test_a_divider_finds_nothing_that_its_guard_refuses(text: str) -> None:
     for divider in DIVIDERS:
-        assert re.search(divider.guard, text) or not list(divider.find(DividedLine(text, (), "eng"))), divider.name
+        assert re.search(divider.guard, text) or not list(divider.find(DividedLine(text, (), ("eng", "eng")))), (
+            divider.name
+        )
 
 
 @pytest.mark.parametrize("mark", ["", "\u200b", "\u00ad", "\ufeff"], ids=ascii)
 def test_a_colon_before_an_invisible_mark_is_that_of_a_label(mark: str) -> None:
     match = re.match(LABEL_AND_COLON, f"Total price:{mark} €3.50")
     assert match is not None and match["label"] == "Total price" and match["frame"] == f":{mark} "
+
+
+def test_a_dash_between_words_that_training_lacks_is_part_of_a_code() -> None:
+    texts = ("It rains--it snows", "Use xqz--vtr here")
+    lines = [DividedLine(text, (), ("eng", "eng"), None, {"rains", "it"}.__contains__) for text in texts]
+    assert [len(find_frames(line)) for line in lines] == [1, 0]
 
 
 def test_many_unknown_tags_take_time_in_proportion() -> None:
