@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from nmt_cli.carrying.spans import NUMERIC, PROGRAM_TOKENS, Context, Pair, Span, SpanKind, WordTest
+from nmt_cli.carrying.spans import NUMERIC, PROGRAM_TOKENS, Context, Kind, Pair, Span, SpanKind, WordTest
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, INVISIBLE, PAUSES
+from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, FINAL_MARKS, INVISIBLE, PAUSES
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import has_letters
 
@@ -155,6 +155,37 @@ def is_one_token(first: Span, second: Span, text: str) -> bool:
     if between == " ":
         return is_value or first.kind is second.kind is SpanKind.PLACEHOLDER
     return re.fullmatch(BETWEEN, between) is not None
+
+
+# Codes of games that touch a word and stand for none: colours, styles, pauses.
+TOUCHED = rf"(?<=[\w{END_MARKS},])"
+ESCAPED = r"\\[A-Za-z]{1,4}\[[^\[\]\s]{0,20}\]"  # RPG Maker: \C[2]
+CONTROL_CODES = Kind(
+    SpanKind.WRAP,
+    form="taken out",
+    patterns=(
+        # Minecraft: §a, &a; before a small letter, & begins an entry of a menu
+        r"§(?:\d(?=[^\W\d_]{2}|[§{%\[(])|[a-fk-orx](?=[\w§{%\[(]))|(?<=\S)§[\da-fk-or]",
+        r"&#[\dA-Fa-f]{6}(?![\dA-Fa-f;])|&(?:\d(?=[^\W\d_]{2}|[&{%\[])|[a-fk-or](?=[A-ZÀ-Þ\d&{%]))|(?:(?<="
+        + rf"[a-z{FINAL_MARKS}]"
+        + r"{2})|(?<=[\]}])|(?<=%[sd])|(?<=&[\da-f]\d))&[\da-fk-or](?![\w;])",
+        # World of Warcraft, Quake, Half-Life
+        r"\|c[\dA-Fa-f]{8}|\|[HT][^|\s]{1,60}\|[ht]|(?<="
+        + rf"[\w{FINAL_MARKS}\]]"
+        + r"{2})\|[hr](?![\w|])|(?<=\w)\|r(?=\|)|(?<=\|r)\|n",
+        # no time or ordinal: @5pm, ^2nd
+        rf"(?<!\w)[\^@]\d(?=[A-ZÀ-Þ]|[^\W\d_]{{4}})|(?:(?<=[^\W\d_]{{3}})|(?<=[^\W\d_][{END_MARKS}]))[\^@]\d(?!\w)",
+        # RPG Maker, Ren'Py
+        rf"{ESCAPED}(?=[^\W\d_])|{TOUCHED}{ESCAPED}|\\[.!|^<>{{}}](?=[\\\w])|(?<=[\w{END_MARKS}|])\\[.!|^<>{{}}](?![\w{{\[(])",
+        rf"(?<=[{END_MARKS}])\{{(?:w|p|nw|fast)(?:=[\d.]{{1,5}})?\}}",
+        # Notes of Markdown: here[^1]; terminals: \033[1m; Grand Theft Auto: ~r~
+        r"(?<=\S)\[\^[\w-]{1,40}\](?![\w(\[:])|\\(?:e|x1[bB]|0?33|u001[bB])\[[\d;]{0,20}m|"
+        rf"~[a-z]~(?=[^\W\d_]{{2}})|(?<=[^\W\d_]{{2}})~[a-z]~|(?<=[{END_MARKS}])~[a-z]~",
+        # Consoles: %c before a style; marks around a text, where no formula can be: $$The dog$$
+        r"(?<!\d)%c(?=[A-ZÀ-Þ][a-zß-ÿ])|\${2}(?=[A-ZÀ-Þ][a-zß-ÿ]+ [^$\n]{1,80}\${2})|(?<=[a-zß-ÿ]{2})\${2}(?!\w)",
+    ),
+    signs=r"§&|^@\\{%$~",
+)
 
 
 WRAPPED_WORD = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"

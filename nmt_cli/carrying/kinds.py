@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 
-from nmt_cli.carrying.codes import join_tokens, take_wraps_out
+from nmt_cli.carrying.codes import CONTROL_CODES, join_tokens, take_wraps_out
 from nmt_cli.carrying.dates import DATES, FULL_WEEKDAYS, WEEKDAYS
 from nmt_cli.carrying.glossary import TERMS
 from nmt_cli.carrying.names import FOREIGN_WORDS, NAMES
@@ -49,7 +49,6 @@ from nmt_cli.carrying.syntax import (
     CHOICES,
     CODES,
     COMMANDS,
-    CONTROL_CODES,
     ELEMENTS,
     EMOJI,
     PROGRAM_PLACEHOLDERS,

@@ -227,7 +227,7 @@ ENCLOSURES = (
     (r"<https?://[^\s|<>]{1,300}\|", "[^|<>]", ">"),
     (r"(?:link:|https?://)[^\s\[\]<>]{1,300}\[(?=[^\W\d_]+[\] ])", r"[^\[\]]", r"\]"),
 )
-ENCLOSED = [
+BEFORE_ENCLOSED = [
     rf"{before}(?=(?:(?![{NOT_IN_SPANS}])(?:{inside})){{1,300}}?(?P<end{number}>{behind}))"
     for number, (before, inside, behind) in enumerate(ENCLOSURES)
 ]
@@ -251,7 +251,7 @@ def find_commands(kind: Kind, text: str, context: Context) -> Iterator[Span]:
 COMMANDS = Kind(
     SpanKind.COMMAND,
     form="taken out",
-    patterns=(COMMAND_WITH_TEXT, *ENCLOSED),
+    patterns=(COMMAND_WITH_TEXT, *BEFORE_ENCLOSED),
     cues=r"\\[A-Za-z]+[\[{*]|`[^`]*'|\{\{c\d|[\]\w/[]\[|[\[<]http",  # which reads no character twice
     search=find_commands,
 )
@@ -355,37 +355,6 @@ CODES = Kind(
     ),
     signs=r"¼-¾⅐-⅞₀-₉:!\[<*|\\`~",
     cues=rf"{DATA}{{{SHORTEST_DATA}}}",
-)
-
-
-# Codes of games that touch a word and stand for none: colours, styles, pauses.
-TOUCHED = rf"(?<=[\w{END_MARKS},])"
-ESCAPED = r"\\[A-Za-z]{1,4}\[[^\[\]\s]{0,20}\]"  # RPG Maker: \C[2]
-CONTROL_CODES = Kind(
-    SpanKind.WRAP,
-    form="taken out",
-    patterns=(
-        # Minecraft: §a, &a; before a small letter, & begins an entry of a menu
-        r"§(?:\d(?=[^\W\d_]{2}|[§{%\[(])|[a-fk-orx](?=[\w§{%\[(]))|(?<=\S)§[\da-fk-or]",
-        r"&#[\dA-Fa-f]{6}(?![\dA-Fa-f;])|&(?:\d(?=[^\W\d_]{2}|[&{%\[])|[a-fk-or](?=[A-ZÀ-Þ\d&{%]))|(?:(?<="
-        + rf"[a-z{FINAL_MARKS}]"
-        + r"{2})|(?<=[\]}])|(?<=%[sd])|(?<=&[\da-f]\d))&[\da-fk-or](?![\w;])",
-        # World of Warcraft, Quake, Half-Life
-        r"\|c[\dA-Fa-f]{8}|\|[HT][^|\s]{1,60}\|[ht]|(?<="
-        + rf"[\w{FINAL_MARKS}\]]"
-        + r"{2})\|[hr](?![\w|])|(?<=\w)\|r(?=\|)|(?<=\|r)\|n",
-        # no time or ordinal: @5pm, ^2nd
-        rf"(?<!\w)[\^@]\d(?=[A-ZÀ-Þ]|[^\W\d_]{{4}})|(?:(?<=[^\W\d_]{{3}})|(?<=[^\W\d_][{END_MARKS}]))[\^@]\d(?!\w)",
-        # RPG Maker, Ren'Py
-        rf"{ESCAPED}(?=[^\W\d_])|{TOUCHED}{ESCAPED}|\\[.!|^<>{{}}](?=[\\\w])|(?<=[\w{END_MARKS}|])\\[.!|^<>{{}}](?![\w{{\[(])",
-        rf"(?<=[{END_MARKS}])\{{(?:w|p|nw|fast)(?:=[\d.]{{1,5}})?\}}",
-        # Notes of Markdown: here[^1]; terminals: \033[1m; Grand Theft Auto: ~r~
-        r"(?<=\S)\[\^[\w-]{1,40}\](?![\w(\[:])|\\(?:e|x1[bB]|0?33|u001[bB])\[[\d;]{0,20}m|"
-        rf"~[a-z]~(?=[^\W\d_]{{2}})|(?<=[^\W\d_]{{2}})~[a-z]~|(?<=[{END_MARKS}])~[a-z]~",
-        # Consoles: %c before a style; marks around a text, where no formula can be: $$The dog$$
-        r"(?<!\d)%c(?=[A-ZÀ-Þ][a-zß-ÿ])|\${2}(?=[A-ZÀ-Þ][a-zß-ÿ]+ [^$\n]{1,80}\${2})|(?<=[a-zß-ÿ]{2})\${2}(?!\w)",
-    ),
-    signs=r"§&|^@\\{%$~",
 )
 
 
@@ -581,7 +550,7 @@ PLACEHOLDER_SYNTAXES = (
     rf"(?<![\w~/])~\d{{0,3}}[asdwASDW%](?![{LETTER}/])",
 )
 # As text: compiled at its first use.
-ANY_PLACEHOLDER = "|".join((CHOICE, *ENCLOSED[QUOTED_BY:], COMMAND_WITH_TEXT, *PLACEHOLDER_SYNTAXES))
+ANY_PLACEHOLDER = "|".join((CHOICE, *BEFORE_ENCLOSED[QUOTED_BY:], COMMAND_WITH_TEXT, *PLACEHOLDER_SYNTAXES))
 PROGRAM_PLACEHOLDERS = Kind(SpanKind.PLACEHOLDER, patterns=(OWN, *PLACEHOLDER_SYNTAXES), signs=r"%{$~⟦#@|^§!=<\[(\\_*")
 
 
