@@ -334,7 +334,7 @@ def refuse_earlier(directory: Path, command: str) -> None:
         locate_state(directory).with_name(REPLACING).unlink()
         raise OutputError(
             f"the last training in {directory}/ ended before its first update, and nothing of it was saved",
-            hint=f"start it again as before, with --force; to continue the training before it: {command}",
+            hint=f"start it again as before, with --force; to continue the training before it, type again: {command}",
         )
 
 
