@@ -174,6 +174,12 @@ METRIC_HELP = (
 REFERENCE_HELP = "Reference translations, FILE or FILE:COLUMN; can be repeated; a table holds one reference per column."
 SOURCE_HELP = "Sentences to translate, FILE or FILE:COLUMN; with --hypothesis, its source sentences."
 HYPOTHESIS_HELP = "Translations to score, FILE or FILE:COLUMN, - is standard input; several are compared."
+AGAINST_HELP = "Translations or a model to compare with; can be repeated."
+SPLIT_HELP = "Split of --data to score; use dev to choose search options."
+PROFILE_HELP = "Also show scores by groups of sentences: length, rare words, numbers, ..."
+RUNS_HELP = "Score each run of `nmt train --runs` below a --model: mean ± standard deviation."
+REPORT_HELP = "File of a report, in place of an existing one: .html (a single page) or .md; of a table: .tex or .csv."
+SENTENCES_HELP = "Write every sentence with its scores to a .tsv."
 EXPLAIN_HELP = "Show step by step how BLEU and ROUGE-L of one pair are computed."
 
 
@@ -193,16 +199,8 @@ def evaluate(
     hypothesis: Annotated[
         list[Path] | None, declare_option("--hypothesis", HYPOTHESIS_HELP, "Files", harmless=True)
     ] = None,
-    against: Annotated[
-        list[Path] | None,
-        declare_option(
-            "--against", "Translations or a model to compare with; can be repeated.", "Files", harmless=True
-        ),
-    ] = None,
-    split: Annotated[
-        Literal["dev", "test"],
-        declare_option("--split", "Split of --data to score; use dev to choose search options.", "Files"),
-    ] = "test",
+    against: Annotated[list[Path] | None, declare_option("--against", AGAINST_HELP, "Files", harmless=True)] = None,
+    split: Annotated[Literal["dev", "test"], declare_option("--split", SPLIT_HELP, "Files")] = "test",
     data: DataOption = Path("prepared"),
     model: ModelsOption = None,
     precision: Precision = None,
@@ -211,35 +209,10 @@ def evaluate(
     search: SearchOptions,
     tags: TagOptions,
     before: ContextOptions,
-    profile: Annotated[
-        bool,
-        declare_option(
-            "--profile",
-            "Also show scores by groups of sentences: length, rare words, numbers, ...",
-            "Output",
-            harmless=True,
-        ),
-    ] = False,
-    all_runs: Annotated[
-        bool,
-        declare_option(
-            "--all-runs",
-            "Score each run of `nmt train --runs` below a --model: mean ± standard deviation.",
-            "Files",
-            harmless=True,
-        ),
-    ] = False,
-    write_to: Annotated[
-        Path | None,
-        declare_option(
-            "--report",
-            "File of a report, in place of an existing one: .html (a single page) or .md; of a table: .tex or .csv.",
-            "Output",
-        ),
-    ] = None,
-    sentences: Annotated[
-        Path | None, declare_option("--sentences", "Write every sentence with its scores to a .tsv.", "Output")
-    ] = None,
+    profile: Annotated[bool, declare_option("--profile", PROFILE_HELP, "Output", harmless=True)] = False,
+    all_runs: Annotated[bool, declare_option("--all-runs", RUNS_HELP, "Files", harmless=True)] = False,
+    write_to: Annotated[Path | None, declare_option("--report", REPORT_HELP, "Output")] = None,
+    sentences: Annotated[Path | None, declare_option("--sentences", SENTENCES_HELP, "Output")] = None,
     explain: Annotated[
         tuple[str, str] | None, declare_option("--explain", EXPLAIN_HELP, "Output", metavar="CANDIDATE REFERENCE")
     ] = None,

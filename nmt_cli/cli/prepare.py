@@ -33,15 +33,8 @@ if TYPE_CHECKING:
 HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
 
 
-# The stages in order, each with its share of the time (50,000 pairs and 3,000 pairs on one core and on two).
-SHARES = {
-    "reading": 0.3,
-    "checking": 0.1,
-    "splitting": 0.02,
-    "writing": 0.15,
-    "learning subwords": 0.36,
-    "encoding": 0.07,
-}
+# The stages in order, each with its percentage of the time (50,000 pairs and 3,000 pairs on one core and on two).
+SHARES = {"reading": 30, "checking": 10, "splitting": 2, "writing": 15, "learning subwords": 36, "encoding": 7}
 
 
 def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) -> None:
@@ -130,6 +123,14 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
         screen.say_detail(f"           {line}")
 
 
+CORPUS_HELP = (
+    "Files of sentence pairs: tables, spreadsheets, JSON Lines, TMX, PO or XLIFF, also compressed; - for standard "
+    "input; corpus.tsv=2 gives a file the weight 2, corpus.tsv=train keeps it out of dev and test, corpus.tsv=ui tags "
+    "its pairs."
+)
+REPORT_HELP = "File of the findings of the checks, in place of an existing one: .html or .json."
+
+
 @with_settings
 def prepare(
     screen: Screen,
@@ -137,14 +138,7 @@ def prepare(
     config: PrepareOptions,
     cluster: RayOptions,
     corpus: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[CORPUS]...",
-            help="Files of sentence pairs: tables, spreadsheets, JSON Lines, TMX, PO or XLIFF, also compressed; - for "
-            "standard input; corpus.tsv=2 gives a file the weight 2, corpus.tsv=train keeps it out of dev and test, "
-            "corpus.tsv=ui tags its pairs.",
-            show_default=False,
-        ),
+        list[str] | None, typer.Argument(metavar="[CORPUS]...", help=CORPUS_HELP, show_default=False)
     ] = None,
     source_file: Annotated[
         Path | None,
@@ -154,12 +148,7 @@ def prepare(
         Path | None,
         declare_option("--target-file", "File of their translations, line by line.", "Reading", harmless=True),
     ] = None,
-    report: Annotated[
-        Path | None,
-        declare_option(
-            "--report", "File of the findings of the checks, in place of an existing one: .html or .json.", "Checks"
-        ),
-    ] = None,
+    report: Annotated[Path | None, declare_option("--report", REPORT_HELP, "Checks")] = None,
     data: WrittenDataOption = Path("prepared"),
     resume: Annotated[
         bool, declare_option("--resume", "Continue an interrupted preparation; type the same options.", "Data")

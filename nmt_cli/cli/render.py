@@ -212,9 +212,9 @@ def count_lines(path: Path) -> int:
 
 @contextmanager
 def show_stage_progress(
-    screen: Screen, shares: Mapping[str, float] | None = None
+    screen: Screen, shares: Mapping[str, int] | None = None
 ) -> Iterator[Callable[[str, int, int], None]]:
-    """Shows a bar for the current stage, or for all stages by the usual share of the time of each, in order.
+    """Shows a bar for the current stage, or for all stages by the usual percentage of the time of each, in order.
 
     Yields a function to report stage, progress and total.
     """
@@ -235,13 +235,13 @@ def show_stage_progress(
                 progress.update(task, completed=done, total=total or None)
             else:  # never back, as where a stage comes again
                 passed = measure_passed(shares, stage, done / total if total else 0)
-                progress.update(task, completed=max(progress.tasks[0].completed, passed), total=1)
+                progress.update(task, completed=max(progress.tasks[0].completed, passed), total=100)
 
         yield advance
 
 
-def measure_passed(shares: Mapping[str, float], stage: str, part: float) -> float:
-    """Returns the share of the time that has passed at this part of a stage, 0 to 1; of an unknown stage, 0."""
+def measure_passed(shares: Mapping[str, int], stage: str, part: float) -> float:
+    """Returns the percentage of the time that has passed at this part of a stage; of an unknown stage, 0."""
     before = takewhile(lambda name: name != stage, shares)
     return sum(shares[name] for name in before) + part * shares[stage] if stage in shares else 0
 

@@ -135,6 +135,11 @@ def read_line(number: int) -> str:
 
 EXPORT_HELP = "Export the model to the directory --output: for CTranslate2, or as a web page."
 ASSETS_HELP = "Folder with Pyodide, its NumPy, and ONNX Runtime Web, for --export page."
+FILES_HELP = "Text with one sentence per line, documents, or folders of these; default: standard input."
+BEST_HELP = "Number of hypotheses written per line, best first."
+PREFIX_HELP = "Begin every translation with this text."
+INFO_HELP = "Print the languages, sizes, scores and licence of the model; without a model, of all installed models."
+SCORE_HELP = "Score existing translations: each line is a source, a tab and its translation."
 OUTPUT_HELP = (
     "Output file; for several files, a directory or a pattern such as '{name}.{lang}{ext}'. Existing files are only "
     "replaced with --force."
@@ -163,13 +168,7 @@ def translate(
     document: DocumentOptions,
     processes: ExecutorOptions,
     server: ServeOptions,
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="FILE",
-            help="Text with one sentence per line, documents, or folders of these; default: standard input.",
-        ),
-    ] = None,
+    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help=FILES_HELP)] = None,
     output: Annotated[str | None, declare_option("--output", OUTPUT_HELP, "Files", short="-o")] = None,
     force: Force = False,
     resume: Annotated[bool, declare_option("--resume", RESUME_HELP, "Files")] = False,
@@ -182,28 +181,12 @@ def translate(
         Path | None, declare_option("--check-with", CHECK_HELP, "Checks", metavar="MODEL", harmless=True)
     ] = None,
     rerank: Rerank = None,
-    n_best: Annotated[
-        int, declare_option("--n-best", "Number of hypotheses written per line, best first.", "Output", min=1)
-    ] = 1,
-    prefix: Annotated[
-        str, declare_option("--prefix", "Begin every translation with this text.", "Decoding", harmless=True)
-    ] = "",
+    n_best: Annotated[int, declare_option("--n-best", BEST_HELP, "Output", min=1)] = 1,
+    prefix: Annotated[str, declare_option("--prefix", PREFIX_HELP, "Decoding", harmless=True)] = "",
     export: Annotated[ExportFormat | None, declare_option("--export", EXPORT_HELP, "Output", harmless=False)] = None,
     assets: Annotated[Path | None, declare_option("--assets", ASSETS_HELP, "Output", metavar="FOLDER")] = None,
-    info: Annotated[
-        bool,
-        declare_option(
-            "--info",
-            "Print the languages, sizes, scores and licence of the model; without a model, of all installed models.",
-            "Output",
-        ),
-    ] = False,
-    score: Annotated[
-        bool,
-        declare_option(
-            "--score", "Score existing translations: each line is a source, a tab and its translation.", "Output"
-        ),
-    ] = False,
+    info: Annotated[bool, declare_option("--info", INFO_HELP, "Output")] = False,
+    score: Annotated[bool, declare_option("--score", SCORE_HELP, "Output")] = False,
 ) -> None:
     """Translate text, one output line per input line; or a document, which keeps its layout.
 
@@ -222,11 +205,7 @@ def translate(
     models = tuple(model or [DEFAULT_MODEL])
     options = TranslateOptions(
         replace(
-            search,
-            n_best=n_best,
-            prefix=normalise(prefix),
-            sampling=sampling,
-            scored=layout.scores or layout.json,
+            search, n_best=n_best, prefix=normalise(prefix), sampling=sampling, scored=layout.scores or layout.json
         ),
         repair,
         checks,

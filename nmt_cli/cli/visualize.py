@@ -33,31 +33,21 @@ from nmt_cli.translation.config import TagOptions
 SPOKEN = ("attention", "beam", "nearest")  # subjects that need sentences
 
 
+SENTENCES_HELP = "Sentences; if there are none, the lines of standard input."
+OUTPUT_HELP = "File to write, .png, .svg, .pdf or .html, or - for the terminal; can be repeated.  [default: -]"
+OPEN_HELP = "Show the drawing in the browser, as a page."
+
+
 @with_settings
 def visualize(
     *,
     screen: Screen,
     explicit: ExplicitOptions,
     sentences: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[SENTENCE]...",
-            help="Sentences; if there are none, the lines of standard input.",
-            show_default=False,
-        ),
+        list[str] | None, typer.Argument(metavar="[SENTENCE]...", help=SENTENCES_HELP, show_default=False)
     ] = None,
-    output: Annotated[
-        list[Path] | None,
-        declare_option(
-            "--output",
-            "File to write, .png, .svg, .pdf or .html, or - for the terminal; can be repeated.  [default: -]",
-            "Files",
-            short="-o",
-        ),
-    ] = None,
-    open_files: Annotated[
-        bool, declare_option("--open", "Show the drawing in the browser, as a page.", "Files")
-    ] = False,
+    output: Annotated[list[Path] | None, declare_option("--output", OUTPUT_HELP, "Files", short="-o")] = None,
+    open_files: Annotated[bool, declare_option("--open", OPEN_HELP, "Files")] = False,
     data: CorporaOption = None,
     model: ModelsOption = None,
     config: DrawingOptions,

@@ -23,13 +23,7 @@ from nmt_cli.api.options.refusals import (
     refuse_combinations,
 )
 from nmt_cli.cli.parsing.command import show_full_help
-from nmt_cli.cli.parsing.configuration import (
-    CONFIGURED_BY,
-    LEFT_OUT,
-    map_settings,
-    read_configuration,
-    spell_option,
-)
+from nmt_cli.cli.parsing.configuration import CONFIGURED_BY, LEFT_OUT, map_settings, read_configuration, spell_option
 from nmt_cli.cli.render import Screen
 from nmt_cli.settings import Setting, Settings, name_option, option_fields
 
@@ -194,13 +188,7 @@ Assignments = Annotated[
 ]
 FullHelp = Annotated[
     bool,
-    typer.Option(
-        "--help-all",
-        help="Show every option in full.",
-        is_eager=True,
-        callback=show_full_help,
-        hidden=True,
-    ),
+    typer.Option("--help-all", help="Show every option in full.", is_eager=True, callback=show_full_help, hidden=True),
 ]
 
 

@@ -14,15 +14,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.languages.codes import find_variety
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.text.tags import (
-    Tag,
-    TagPurpose,
-    TagSet,
-    find_tag_value,
-    merge_tags,
-    parse_tag_list,
-    reverse_tags,
-)
+from nmt_cli.text.tags import Tag, TagPurpose, TagSet, find_tag_value, merge_tags, parse_tag_list, reverse_tags
 from nmt_cli.text.wrapping import format_count
 
 LANGUAGES = TagPurpose.TARGET, TagPurpose.SOURCE

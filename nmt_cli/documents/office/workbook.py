@@ -24,14 +24,7 @@ from nmt_cli.documents.office.openxml import OpenXmlDocument, RunReader
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.documents.strings.syntax import read_plain_items
 from nmt_cli.documents.strings.xml_values import LINE_SYNTAX
-from nmt_cli.documents.xml import (
-    XmlNode,
-    escape_xml,
-    find_attribute,
-    parse_node,
-    read_attribute,
-    set_attribute,
-)
+from nmt_cli.documents.xml import XmlNode, escape_xml, find_attribute, parse_node, read_attribute, set_attribute
 from nmt_cli.formats.sheets import Workbook, number_column, read_number
 from nmt_cli.text.words import has_letters
 from nmt_cli.text.wrapping import format_count

@@ -218,12 +218,7 @@ class Profile:
 
 Grouping = Callable[[Example], str | None]
 SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
-    (
-        "source length",
-        "words of the source",
-        group_by_length,
-        tuple(name_ranges(LENGTHS, "words")),
-    ),
+    ("source length", "words of the source", group_by_length, tuple(name_ranges(LENGTHS, "words"))),
     (
         "rarest source word",
         "its occurrences in the training sources",
@@ -240,12 +235,7 @@ SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
     ("negation", "words like not, no, never", group_by_negation, ("none", "kept", "lost", "added")),
     ("names", "capitalised words in source and reference", group_by_names, ("none", "kept", "lost or changed")),
     ("repeats", "words twice in a row, but not in the reference", group_by_repeats, ("none", "repeated words")),
-    (
-        "untranslated",
-        "source words in the translation",
-        group_by_copies,
-        ("none", "some words", "whole sentence"),
-    ),
+    ("untranslated", "source words in the translation", group_by_copies, ("none", "some words", "whole sentence")),
     (
         "length",
         "words of the hypothesis compared with the reference",
@@ -256,10 +246,7 @@ SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
 
 
 def build_profile(
-    material: Material,
-    training: TrainingSources | None = None,
-    language: str = "",
-    config: ScoreOptions = DEFAULT,
+    material: Material, training: TrainingSources | None = None, language: str = "", config: ScoreOptions = DEFAULT
 ) -> Profile:
     """Returns the scores of groups of sentences and the twenty worst by chrF; `language` is the target's ISO 639 code.
 

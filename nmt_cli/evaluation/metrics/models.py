@@ -64,8 +64,7 @@ def require_model_path(value: str | None, metric: str, option: str) -> Path:
     """Returns the path of a metric's model. Raises OptionError if none is given, NotFoundError if it does not exist."""
     if value is None:
         raise OptionError(
-            f"--metric {metric} needs a model on this machine",
-            hint=f"give {option}; nmt itself downloads nothing",
+            f"--metric {metric} needs a model on this machine", hint=f"give {option}; nmt itself downloads nothing"
         )
     path = Path(value)
     if not path.exists():
