@@ -18,6 +18,7 @@ from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import PathLike
 from nmt_cli.api.startup import require_tensorflow, silence_onnxruntime, silent_tensorflow
 from nmt_cli.errors import DataError, OptionError
+from nmt_cli.formats import BY_EXTENSION
 from nmt_cli.languages.codes import (
     UNNAMED,
     are_same_languages,
@@ -25,7 +26,9 @@ from nmt_cli.languages.codes import (
     find_languages_in_name,
     find_other_language,
 )
+from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.tags import OTHER_SIDE, TagPurpose, find_tag_value, merge_tags, replace_languages, reverse_tags
+from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.config import PrepareOptions
@@ -202,6 +205,9 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     from nmt_cli.formats.inputs import ReadOptions
     from nmt_cli.formats.opening import open_reader
 
+    if texts := read_two_documents(file, languages):
+        pairs = [TaggedPair(*spell_only_mark(*pair), file.tags) for pair in zip(*texts, strict=True)]
+        return find_languages_in_name(*(path.name for path in file.files)), pairs
     source, target = (None if code in UNNAMED else code for code in languages)
     tags = find_tag_column(file.path) if file.target is None else None
     options = ReadOptions(source_language=source, target_language=target, tag_column=tags, keeps_codes=True)
@@ -219,6 +225,47 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     if not are_same_languages(declared, languages) and not are_same_languages((declared[1], declared[0]), languages):
         raise MemoryLanguageError(f"{file.name} is {' -> '.join(declared)}", hint=describe_languages(languages))
     return declared, pairs
+
+
+def read_two_documents(file: CorpusFile, languages: tuple[str, str]) -> list[list[str]]:
+    """Returns the texts of a document and of its translation, which a person may have edited; none of other files.
+
+    Raises DataError if one has more texts than the other.
+    """
+    from nmt_cli.documents import find_format, open_document
+    from nmt_cli.documents.config import DocumentOptions
+    from nmt_cli.documents.document import DocumentSource
+    from nmt_cli.formats.sniffing import HEAD
+    from nmt_cli.text.streams import FileLines
+
+    formats = [BY_EXTENSION.get(path.suffix.lower()) for path in file.files]
+    if file.target is None or None in formats or any("pairs" in format.uses for format in formats if format):
+        return []
+    texts = []
+    for path, language, is_read_back in zip(file.files, reversed(languages), (False, True), strict=True):
+        with path.open("rb") as stream:
+            name = find_format(path, None, stream.read(HEAD)).name
+        source = DocumentSource(FileLines(path), str(path), DocumentOptions(), language, reads_back=is_read_back)
+        texts.append([text for unit in open_document(name, source).read_units() for text in unit.texts])
+    if len(texts[0]) != len(texts[1]):
+        counts = " and ".join(format_count(len(some), "text") for some in texts)
+        hint = "paragraphs were added or removed: write the pairs that you corrected into a table"
+        raise DataError(f"{file.name} have {counts}, and must have as many", hint=hint)
+    return texts
+
+
+def spell_only_mark(source: str, target: str) -> tuple[str, str]:
+    """Returns both sides with a tag around what their only mark encloses, so that it goes around the same words.
+
+    Several may be in another order, and are placed by attention.
+    """
+    spelled = [
+        f"{text[: part.start]}<b>{text[part.start : part.stop]}</b>{text[part.stop :]}"
+        for text in (source, target)
+        if isinstance(text, MarkedText) and "<" not in text and len(text.enclosed) == 1
+        for part in text.enclosed
+    ]
+    return (spelled[0], spelled[1]) if len(spelled) == 2 else (source, target)
 
 
 def find_tag_column(path: Path) -> str | None:

@@ -207,7 +207,7 @@ class SegmentWriter:
             self.output.add_blank()
         self.write_items(first, first)
         if is_lost:
-            self.guessed += 1
+            self.guessed += not mark.position.is_guess
             self.write_items(first + 1, last - 1)
             self.output.last_character = source[node.end - 1]
             self.output.wants_blank = source[node.end : node.end + 1].isspace()
@@ -273,6 +273,7 @@ class SegmentWriter:
             low, high, _ = self.target.find_part(start, end) or Position(0, 0)
             for index in self.target.list_targets(start, end):
                 numbers[index] = numbers[index] if low <= index < high else None
+            self.guessed += low == high
         return [self.segment.items[number].wrappers for number in self.fill_numbers(numbers)]
 
     def fill_numbers(self, numbers: Sequence[int | None]) -> list[int]:

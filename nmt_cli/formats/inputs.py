@@ -6,6 +6,7 @@ Knows no format. Standard library only.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -93,6 +94,12 @@ def parse_input(text: str) -> CorpusFile:
     file = CorpusFile(Path(name), None, weight, TRAIN in suffixes, merge_tags(map(parse_typed_tag, tags)))
     are_two = bool(comma and not Path(name).exists() and second)
     return replace(file, path=Path(first), target=Path(second)) if are_two else file
+
+
+def list_typed_files(names: Iterable[str]) -> list[Path]:
+    """Returns all files that typed inputs name: both of two parallel ones, the books of a folder, no standard input."""
+    paths = (path for name in names for path in parse_input(name).files if path != STDIN)
+    return [file for path in paths for file in list_books(path) or [path]]
 
 
 def require_input(file: CorpusFile) -> None:

@@ -20,6 +20,7 @@ from nmt_cli.api.translating.outputs import OutputFiles, WrittenFiles
 from nmt_cli.api.translating.request import TranslateCommand, list_options
 from nmt_cli.errors import DataError, OptionError, OutputError
 from nmt_cli.files import has_content, hash_file, hold_file
+from nmt_cli.formats.inputs import list_typed_files
 from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.text.wrapping import format_count, join_first
@@ -114,7 +115,8 @@ class ResumableJob:
         if self.edited:
             edited = format_count(len(self.edited), "file stays as it was", "files stay as they were")
             way_on = (
-                "to translate one again, move it away, and give your corrections as --tm (a .po or .xlf can be one)"
+                "to translate one again, move it away, and give it as --tm: a .po or .xlf alone, another document "
+                "behind the source that it translates (--tm old.docx,edited.docx)"
             )
             console.say(f"{edited} edited: {join_first(self.edited, EDITED_SHOWN)}; {way_on}")
         return bool(self.current or self.edited) and not self.inputs
@@ -267,13 +269,13 @@ def describe_job(command: TranslateCommand, inputs: Sequence[InputFile]) -> dict
     values, request = command.option_values, command.request
     options = {name: value for name, value in list_options(*command.settings, command.before) if name not in FREE}
     options |= {name: values[name] for name in ("precision", "n_best", "prefix", "score")}
-    files = {"glossary": [values["glossary"]], "tm": values["tm"]}
+    files = {"glossary": [Path(values["glossary"])] if values["glossary"] else [], "tm": list_typed_files(values["tm"])}
     return {
         "version": __version__,
         "model": [hash_file(path / CARD) for path in request.paths],
         "input": {str(file.path): hash_file(file.path) for file in inputs},
         "options": options,
-        "files": {name: [hash_file(Path(path)) for path in paths if path] for name, paths in files.items()},
+        "files": {name: list(map(hash_file, paths)) for name, paths in files.items()},
     }
 
 

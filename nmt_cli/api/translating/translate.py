@@ -36,6 +36,7 @@ from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import OptionError
 from nmt_cli.files import PAGE_OR_JSON, require_file, require_output
 from nmt_cli.formats import BY_NAME, TEXT
+from nmt_cli.formats.inputs import list_typed_files
 from nmt_cli.jobs.units import translate_units
 from nmt_cli.text.streams import PartTexts, batch_arriving, batch_blocks
 from nmt_cli.text.tags import replace_languages
@@ -162,7 +163,8 @@ def find_inputs(command: TranslateCommand) -> FolderContent:
     inputs = check_files(command.files, command.request.model, command.models if command.are_models_named else ())
     require_folder_for_output(inputs, command.output)
     values = command.option_values
-    others = [Path(str(path)) for path in (values["report"], values["glossary"], *values["tm"]) if path]
+    others = [Path(str(path)) for path in (values["report"], values["glossary"]) if path]
+    others += list_typed_files(values["tm"])
     return list_files(inputs, command.output, command.document, others)
 
 

@@ -112,7 +112,9 @@ class MarkPlacer:
             start = min(max(position.start, cursor), target.end)
             cursor = min(max(position.end, start), target.end)
             inside = self.place_nodes(node.inside, TextRange(node.start, node.end), TextRange(start, cursor))
-            placed.append(PlacedMark(node, position._replace(start=start, end=cursor), inside))
+            is_squeezed = start == cursor and position.start < position.end  # another pair has all of its words
+            is_guess = position.is_guess or is_squeezed
+            placed.append(PlacedMark(node, Position(start, cursor, is_guess), inside))
         return placed
 
     def keep_order(self, nodes: Sequence[MarkNode], positions: Sequence[Position]) -> Iterator[Position]:

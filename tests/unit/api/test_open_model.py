@@ -117,6 +117,23 @@ def test_two_parallel_files_are_a_memory_and_the_last_of_several_counts(tmp_path
     assert [memory.targets[text] for text in ("Save", "Open")] == ["Speichern", "Öffnen"]
 
 
+def test_a_document_and_its_edited_translation_are_a_memory_with_the_same_marks(tmp_path: Path) -> None:
+    pages = {
+        "a.html": '<p lang="en">Press <b>Enter</b>.</p><p>Go <i>on</i> <b>now</b>.</p>',
+        "b.html": '<p lang="de">Die <b>Eingabetaste</b> drücken.</p><p><i>Weiter</i> <b>so</b>.</p>',
+        "c.html": "<p>Los.</p>",
+    }
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    memory = load_memory([f"{tmp_path}/a.html,{tmp_path}/b.html"], ("en", "de"))
+    assert memory.targets == {
+        "Press <b>Enter</b>.": "Die <b>Eingabetaste</b> drücken.",
+        "Go on now.": "Weiter so.",
+    }
+    with pytest.raises(DataError, match="2 texts and 1 text"):
+        load_memory([f"{tmp_path}/a.html,{tmp_path}/c.html"], ("en", "de"))
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -150,6 +167,10 @@ def test_a_file_is_translated_with_a_memory_of_its_own(tmp_path: Path) -> None:
     report = translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm=tmp_path / "m.tsv")
     assert report.texts == 1  # what the memory has as a whole is not split into sentences
     assert translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", force=True).texts == 2
+    for name, text in (("m.en", "One. Two.\n"), ("m.de", "Eins, zwei.\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    tm = f"{tmp_path}/m.en,{tmp_path}/m.de"
+    assert translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm=tm, force=True).texts == 1
     with pytest.raises(NotFoundError):
         translator.translate_file(tmp_path / "in.po", tmp_path / "out.po", tm="nowhere.tmx", force=True)
     with pytest.raises(OptionError):

@@ -13,7 +13,7 @@ from nmt_cli.documents import open_document
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.documents.marks import MAXIMUM_ITEMS, InlineItem, ParagraphSegment, Wrapper, make_text
-from nmt_cli.documents.paragraph import OVERFULL, Paragraph
+from nmt_cli.documents.paragraph import GUESSED_MARKS, OVERFULL, Paragraph
 from nmt_cli.errors import DataError
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.translation.result import Placed, Translation
@@ -100,6 +100,21 @@ def test_marks_in_a_link_for_which_no_word_is_left_stay_on_its_own_words() -> No
     written, notes = converted("md", "[a](x) [the **first**](y)", lambda text: aligned(text, ["A"], [0]))
     assert written == "[A](x) [the **first**](y)"
     assert notes
+
+
+def test_a_mark_whose_words_another_has_and_a_run_without_words_are_counted() -> None:
+    def rule(text: str) -> Translation:
+        translation = aligned(text, ["A", "B"], [0, 1])
+        (hypothesis,) = translation.hypotheses
+        (attention,) = hypothesis.attentions
+        attention[1] = [0, 0.6, 0.4, 0]
+        return translation
+
+    assert converted("md", "a **b** *c*", rule) == ("A **B** *c*", {GUESSED_MARKS: 1})
+    forms, notes = [("<r>", "Press now "), ("<r b>", "up")], Counter[str]()
+    paragraph = Paragraph([make_text(text, [], (Wrapper(form, "</r>"),)) for form, text in forms], str)
+    assert "<r b>" not in paragraph.write(iter([aligned("Press now up", ["Drück", "jetzt"], [0, 1])]), notes)
+    assert notes == {GUESSED_MARKS: 1}
 
 
 @pytest.mark.parametrize(
