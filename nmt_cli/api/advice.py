@@ -163,7 +163,8 @@ def advise_on_model(
     elif has_learned_nothing(report.validation):
         return make_advice(manifest, suggest_for_nothing(manifest, report, commands))
     more = suggest_for_corpus(manifest, commands, trained._replace(is_done=True))
-    return make_advice(manifest, [*(suggest_longer(report, commands) if cause is None else ()), *more], cause)
+    longer = suggest_longer(report, commands) if cause is None else ()
+    return make_advice(manifest, [*longer, *more], cause, report.validation.bleu)
 
 
 def find_cause(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Suggestion | None:
@@ -181,14 +182,19 @@ def find_cause(manifest: Manifest, report: TrainReport, commands: BaseCommands) 
 
 
 def make_advice(
-    manifest: Manifest, suggestions: Iterator[Suggestion] | Sequence[Suggestion], cause: Suggestion | None = None
+    manifest: Manifest,
+    suggestions: Iterator[Suggestion] | Sequence[Suggestion],
+    cause: Suggestion | None = None,
+    reached: float = 0.0,
 ) -> Advice:
+    """Returns the advice, with the usual BLEU unless a model has `reached` more."""
     splits = manifest.counts.splits
+    usual = find_usual_bleu(splits["train"]) if is_like_measured(manifest) else None
     return Advice(
         train_pairs=splits["train"],
         test_pairs=splits["test"],
         interval=round(compute_interval(splits["test"]), 1),
-        usual=find_usual_bleu(splits["train"]) if is_like_measured(manifest) else None,
+        usual=None if usual is not None and reached > usual[1] else usual,
         suggestions=tuple(islice(suggestions, MOST_SUGGESTIONS)),
         cause=cause,
     )

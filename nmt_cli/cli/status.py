@@ -35,7 +35,7 @@ class Status(NamedTuple):
     model: Path
     manifest: Manifest | None
     card: ModelCard | None
-    has_checkpoint: bool
+    is_interrupted: bool  # whether a training of the model can be resumed
     named_models: tuple[str, ...]  # installed ones
     problems: tuple[str, ...] = ()
     settings: str | None = None  # the configuration file of this directory, or why it is not read
@@ -45,9 +45,9 @@ class Status(NamedTuple):
         """Inspects the directories that commands would use here."""
         from nmt_cli.corpus.manifest import MANIFEST_NAME, Manifest
         from nmt_cli.runtime.installed_models import CARD, find_model, list_models
-        from nmt_cli.runtime.model_directory import CHECKPOINTS, read_card
+        from nmt_cli.runtime.model_directory import read_card
 
-        manifest, card, nearby, problems = None, None, None, []
+        manifest, card, nearby, problems, is_interrupted = None, None, None, [], False
         data, model = Path("prepared"), Path("model")
         try:
             nearby = find_file()
@@ -58,19 +58,31 @@ class Status(NamedTuple):
             manifest = Manifest.read(data) if (data / MANIFEST_NAME).is_file() else None
             model = find_model(model)
             card = read_card(model) if (model / CARD).is_file() else None
+            is_interrupted = has_interrupted_training(model)
         except NmtError as error:
             problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
-        has_checkpoint = any(path.suffix == ".npz" for path in (model / CHECKPOINTS).glob("*"))
         return cls(
             data=data,
             model=model,
             manifest=manifest,
             card=card,
-            has_checkpoint=has_checkpoint,
+            is_interrupted=is_interrupted,
             named_models=tuple(list_models()),
             problems=tuple(problems),
             settings=nearby.warning or str(FILE) if nearby is not None else None,
         )
+
+
+def has_interrupted_training(model: Path) -> bool:
+    """Whether a training in a model directory ended before its time. Raises DamagedError."""
+    from nmt_cli.runtime.model_directory import CHECKPOINTS
+
+    if not any((model / CHECKPOINTS).glob("*.npz")):
+        return False
+    from nmt_cli.training.checkpoints import is_unfinished, read_facts  # numpy, which few directories need
+
+    facts = read_facts(model)
+    return facts is not None and facts["updates"] > 0 and is_unfinished(facts)
 
 
 def choose_place(name: str, default: Path, environment: Mapping[str, str], nearby: FoundFile | None) -> Path:
@@ -106,7 +118,7 @@ def describe_model(status: Status) -> str:
     card = status.card
     if card is None:
         others = f"; installed: {', '.join(status.named_models)}" if status.named_models else ""
-        state = "an interrupted training is" if status.has_checkpoint else "none"
+        state = "an interrupted training is" if status.is_interrupted else "none"
         return f"{state} in {status.model}/{others}"
     network = str(card.network.get("architecture", "rnn"))
     network += f" with {card.network['attention']} attention" if "attention" in card.network else ""
@@ -136,15 +148,14 @@ def compare_data(status: Status) -> str:
 
 def list_next(status: Status) -> list[str]:
     """Returns the next commands, most useful first."""
+    resumption = ["nmt train --resume"] if status.is_interrupted and status.manifest is not None else []
     if status.card is not None:
         scores = ["nmt evaluate"] if status.manifest is not None else []
         sentence = find_rules(status.card.source_language).example
         drawing = [f'nmt visualize "{sentence}"'] if sentence else []
-        return [make_example(status.card.source_language), *scores, *drawing]
-    if status.has_checkpoint and status.manifest is not None:
-        return ["nmt train --resume"]
+        return [*resumption, make_example(status.card.source_language), *scores, *drawing]
     if status.manifest is not None:
-        return ["nmt train"]
+        return resumption or ["nmt train"]
     installed = [f"{make_example(name)} --model {name}" for name in status.named_models[:MODELS_NAMED]]
     return [*list_preparations()[:FILES_NAMED], *installed]
 

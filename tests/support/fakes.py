@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -10,7 +11,10 @@ from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
 from nmt_cli.api.translator import Translator
+from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import FORMAT, ModelCard
+from nmt_cli.training import checkpoints
+from nmt_cli.training.options import TrainOptions
 from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.lines import Line
 from nmt_cli.translation.result import Translation
@@ -25,6 +29,15 @@ def make_card(source: str = "eng", target: str = "deu", **entries: Any) -> Model
     values: dict[str, Any] = {name: (get_origin(kind) or kind)() for name, kind in kinds.items()}
     values |= {"format": FORMAT, "source_language": source, "target_language": target, "source": {"type": "text"}}
     return ModelCard(**{**values, **entries})
+
+
+def write_state(directory: Path, updates: int, epoch: int = 1) -> None:
+    """Writes the checkpoint of a training that was begun with `--epochs 20`, and has made so many updates."""
+    (directory / "checkpoints").mkdir(parents=True, exist_ok=True)
+    identity = {"network": ModelConfig.from_options().to_mapping(), "training": TrainOptions(epochs=20).to_mapping()}
+    facts = {"identity": identity, "updates": updates, "progress": {"rollbacks": 0, "epoch": epoch}}
+    facts |= {"format": checkpoints.FORMAT, "typed": [("--epochs", "20")]}
+    checkpoints.write_arrays(checkpoints.locate_state(directory), [(checkpoints.FACTS, json.dumps(facts))])
 
 
 class FakeTranslator:

@@ -87,6 +87,12 @@ def test_of_sizes_far_from_all_measured_ones_no_range_is_told(pairs: int) -> Non
     assert "usual" not in advise_on_corpus(make_manifest(pairs), COMMANDS).format_lines()[0]
 
 
+def test_a_model_that_is_better_than_usual_is_told_no_range() -> None:
+    reports = (make_report([bleu] * 5) for bleu in (9.0, 90.0))
+    below, above = (advise_on_model(make_manifest(), report, COMMANDS, TrainingSummary()) for report in reports)
+    assert below.usual is not None and above.usual is None
+
+
 def test_of_text_unlike_that_which_was_measured_no_range_is_told() -> None:
     manifest = make_manifest()
     assert "usual" in advise_on_corpus(manifest, COMMANDS).format_lines()[0]

@@ -19,7 +19,7 @@ from nmt_cli.evaluation.report import Report
 from nmt_cli.runtime import installed_models
 from nmt_cli.search.config import SearchOptions
 from support.commands import run_program
-from support.fakes import make_card
+from support.fakes import make_card, write_state
 
 
 @pytest.fixture(autouse=True)
@@ -60,8 +60,7 @@ def test_a_corpus_is_described_and_a_model_after_it(empty_place: Path, monkeypat
     assert corpus.startswith("corpus   prepared/: ")
     assert "20 dev, 20 test" in corpus
     assert (model, following) == ("model    none in model/", "next     nmt train")
-    (empty_place / "model" / "checkpoints").mkdir(parents=True)
-    (empty_place / "model" / "checkpoints" / "state.npz").write_bytes(b"")
+    write_state(empty_place / "model", updates=9)
     assert describe_status({})[1:3] == ["model    an interrupted training is in model/", "next     nmt train --resume"]
     development = {"bleu": {"value": 27.83}, "chrf": {"value": 48.1}}
     network = {"architecture": "rnn", "attention": "additive"}
@@ -71,7 +70,9 @@ def test_a_corpus_is_described_and_a_model_after_it(empty_place: Path, monkeypat
     lines = describe_status({})
     assert "eng -> deu; rnn with additive attention, epoch 5, dev BLEU 27.8, chrF 48.1 (greedy)" in lines[1]
     assert "other data than prepared/" in lines[1]
-    assert lines[2].endswith("| nmt translate")
+    assert lines[2] == "next     nmt train --resume" and lines[3].endswith("| nmt translate")
+    write_state(empty_place / "model", updates=9, epoch=21)
+    assert describe_status({})[2].endswith("| nmt translate")  # the training is done
 
 
 def test_scores_of_the_last_evaluation_are_shown_until_the_model_changes(

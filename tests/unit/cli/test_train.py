@@ -1,6 +1,5 @@
 """Tests of train: what `nmt train` shows: the network, a line a minute or an epoch, and where it stopped."""
 
-import json
 import shutil
 import sys
 from dataclasses import replace
@@ -20,10 +19,10 @@ from nmt_cli.cli.train import TrainingScreen, format_time
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.errors import ExitCode, OptionError, explain_install
 from nmt_cli.model.config import ModelConfig, describe_network
-from nmt_cli.training.checkpoints import FACTS, FORMAT, locate_state, write_arrays
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation
+from support.fakes import write_state
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -121,14 +120,6 @@ def test_a_training_ended_at_once_says_what_is_saved_and_what_to_type(
     assert typed[-1] == (("--epochs", "20"),)  # as at first, for the commands of advice
     assert train("--resume", "--epochs", "30") == f"{saved} --resume" and typed[-1] == (("--epochs", "30"),)
     assert train("--model", "continue") == f"{saved} --model continue --resume"
-
-
-def write_state(directory: Path, updates: int) -> None:
-    (directory / "checkpoints").mkdir(parents=True, exist_ok=True)
-    identity = {"network": ModelConfig.from_options().to_mapping(), "training": TrainOptions().to_mapping()}
-    facts = {"format": FORMAT, "identity": identity, "updates": updates, "progress": {"rollbacks": 0, "epoch": 1}}
-    facts["typed"] = [("--epochs", "20")]
-    write_arrays(locate_state(directory), [(FACTS, json.dumps(facts))])
 
 
 def test_training_is_told_which_options_of_the_network_were_asked_for(
