@@ -20,6 +20,7 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.errors import DataError
 from nmt_cli.rewriting.slips import ReadAs
+from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.request import Block, TranslateBlock, TranslationRequest
 from nmt_cli.translation.result import Fault, Translation
 from nmt_cli.workers.work import DoneReporter, Executor
@@ -136,7 +137,8 @@ def hash_texts(texts: Sequence[str]) -> bytes:
 # `FailedCheck("numbers", "7 missing")` is written as `["numbers", "7 missing"]`. What is read is held against these
 # types, since whatever stands in a file may have been written by anybody.
 
-LAZY_TYPES = {"FloatArray": FloatArray, "ReadAs": ReadAs, "Fault": Fault}  # that are imported to check types alone
+# Imported by other modules to check types alone.
+LAZY_TYPES = {"FloatArray": FloatArray, "ReadAs": ReadAs, "Fault": Fault, "SentenceContext": SentenceContext}
 
 
 def encode_value(value: Any) -> Any:
