@@ -319,10 +319,8 @@ def format_profile(profile: Profile) -> list[str]:
     lines = []
     for section in profile.sections:
         names = list(section.groups[0].values)
-        lines.append("")
-        lines.append(
-            f"{section.title:<22}{'sentences':>11}" + "".join(f"{name:>9}" for name in names) + f"   {section.meaning}"
-        )
+        lines += ["", f"{section.title}: {section.meaning}"]
+        lines.append(f"{'':<22}{'sentences':>11}" + "".join(f"{name:>9}" for name in names))
         for group in section.groups:
             values = "".join(f"{group.values[name]:9.2f}" for name in names)
             lines.append(f"  {group.name:<20}{group.sentences:>11,}{values}")
