@@ -16,6 +16,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
+from shlex import quote
 from typing import NamedTuple, NoReturn
 
 from nmt_cli.formats.reader import Reader, Row
@@ -302,11 +303,10 @@ class TsvReader(TableReader):
     def refuse_short_row(self, line: int, columns: int, needed: int) -> None:
         if columns > 1 or self.has_chosen_columns:
             self.refuse_missing_column(line, columns, needed)
-        self.refuse(
-            line,
-            "one column, but two are needed, separated by a tab",
-            "join two files of sentences with --source-file and --target-file",
-        )
+        first = quote(self.file.name) if self.file.is_file else "SENTENCES"
+        hint = f"type two files of sentences with a comma between them: nmt prepare {first},TRANSLATIONS"
+        hint = hint if line == 1 else "add the translation, or remove the line"
+        self.refuse(line, "one column, but two are needed, separated by a tab", hint)
 
 
 def find_bars(head: Sequence[str]) -> str:

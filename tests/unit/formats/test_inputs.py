@@ -243,6 +243,8 @@ def test_a_packed_file_that_is_cut_is_damaged(path: Path, compress: object) -> N
     [
         (b"", "is empty"),
         (b"a\tb\nonly one\n", "line 2: one column"),
+        (b"a\tb\nonly one\n", "add the translation, or remove the line"),
+        (b"only one\nb\n", ",TRANSLATIONS"),
         (b"a\tb\n\xe9\xf2\xe9\tb\n", "line 2: invalid UTF-8 (byte 0xe9 at position 1)"),
         (b"a\tb\n\xe9\xf2\xe9\tb\n", "--encoding cp1251"),
         (b"a\tb\nc\td\0e\n", "line 2: a NUL byte at column 4"),
