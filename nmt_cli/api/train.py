@@ -252,7 +252,7 @@ def explain_end(request: TrainRequest) -> str:
     from nmt_cli.training.request import read_started_facts
 
     first = locate_first_run(request.directory, request.runs)
-    if (first / STAGES).is_dir() or (not is_of_earlier(first) and read_started_facts(first) is not None):
+    if not is_of_earlier(first) and ((first / STAGES).is_dir() or read_started_facts(first) is not None):
         return f"interrupted; continue from the last checkpoint with: {describe_resumption(request)}"
     forced = [FORCE] if request.force else []
     again = describe_train(request.corpus.directory, request.directory, *list_more(request), *request.typed, *forced)
