@@ -319,13 +319,6 @@ def assemble_settings(
     return settings
 
 
-def list_declared(command: Callable[..., Any]) -> dict[str, Setting]:
-    """Returns the declared settings of a command by parameter name."""
-    kinds = [parameter.annotation for parameter in inspect.signature(command, eval_str=True).parameters.values()]
-    fields = [field for kind in kinds if is_settings(kind) for field in option_fields(kind)]
-    return {field.name: field.metadata["setting"] for field in fields}
-
-
 def make_parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 

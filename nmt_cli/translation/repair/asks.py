@@ -136,7 +136,7 @@ class Asker:
         terms = {(piece.text[span.start : span.end], span) for piece in pieces for span in piece.spans}
         pairs = {(word, span.text) for word, span in terms if span.kind is SpanKind.TERM}
         words = {TextId(number, 0): word for number, word in enumerate(sorted({word for word, _ in pairs}))}
-        alone = {translation.source: translation.text for translation in self.search(words).values()}
+        alone = {answer.source: answer.text for answer in self.tools.network.search(words, self.config).values()}
         return {(word, text) for word, text in pairs if alone[word] == text}
 
     def search(
@@ -272,11 +272,6 @@ def answer_by_search(
             numbered = {TextId(number, 0): texts[text_id].text for number, text_id in enumerate(some)}
             translations |= zip(some, network.search(numbered, all_hypotheses).values(), strict=True)
     return [translations[id] for id, _ in asked]
-
-
-def answer_by_score(asker: Asker, asked: Sequence[tuple[TextId, Question]]) -> list[tuple[float, ...]]:
-    """Returns the log-probabilities of the given tokens, each question's."""
-    return asker.score([question for _, question in asked])
 
 
 def answer_by_comparison(asker: Asker, asked: Sequence[tuple[TextId, Question]]) -> list[bool]:
@@ -449,10 +444,6 @@ def read_without_marks(asker: Asker, case: PieceCase) -> Piece | None:
     return other if other.text != case.piece.text and other.is_translated else None
 
 
-def read_other(asker: Asker, case: PieceCase, other: Piece) -> list[Question]:
-    return [Question(other.text, other)]
-
-
 def accept_likelier(
     asker: Asker, case: PieceCase, other: Piece, answers: list[tuple[Question, Translation]]
 ) -> Verdict:
@@ -523,33 +514,44 @@ def accept_left_out(
 # that alone it translates as the glossary does, but not in its sentence, is of another sense: "flat" in "flat tyre".
 
 
-def list_terms(asker: Asker, case: PieceCase) -> list[Span] | None:
-    return [span for span in case.piece.segment.spans if span.kind is SpanKind.TERM] or None
+class TermReading(NamedTuple):
+    """The terms to read as words, and the words of those that are of another sense."""
+
+    terms: list[Span]
+    others: tuple[str, ...] = ()
 
 
-def read_terms(asker: Asker, case: PieceCase, terms: list[Span]) -> list[Question]:
-    spans = [span for span in case.piece.segment.spans if span not in terms]
+def list_terms(asker: Asker, case: PieceCase) -> TermReading | None:
+    terms = [span for span in case.piece.segment.spans if span.kind is SpanKind.TERM]
+    return TermReading(terms) if terms else None
+
+
+def read_terms(asker: Asker, case: PieceCase, reading: TermReading) -> list[Question]:
+    spans = [span for span in case.piece.segment.spans if span not in reading.terms]
     piece = asker.tools.reader.with_spans(case.piece, spans)
     return [Question(piece.text, piece, context=case.translation.context)]
 
 
 def accept_terms(
-    asker: Asker, case: PieceCase, terms: list[Span], answers: list[tuple[Question, Translation | None]]
+    asker: Asker, case: PieceCase, reading: TermReading, answers: list[tuple[Question, Translation | None]]
 ) -> Verdict:
-    """Accepts a translation that has all terms as the glossary writes them; else notes those of another sense."""
+    """Accepts a translation with all terms as the glossary has them, or asks for those; notes other senses."""
     (((_, piece, *_), answer),) = answers
-    reader = asker.tools.reader
-    if answer is None or piece is None or reader.glossary is None:
+    reader, (terms, others) = asker.tools.reader, reading
+    if not (answer and piece and reader.glossary):
         return Verdict()
-    written = Counter(term.text for term in terms)
-    has_all = all(len(re.findall(rf"(?<!\w){re.escape(text)}(?!\w)", answer.text)) == n for text, n in written.items())
+    counts = Counter(term.text for term in terms)
+    has = {text: len(re.findall(rf"(?<!\w){re.escape(text)}(?!\w)", answer.text)) == n for text, n in counts.items()}
     before, after = (rank_reading(asker, *pair)[0] for pair in ((case.piece, case.translation), (piece, answer)))
-    if has_all and after >= before and asker.find_fault(answer) is None:
-        return Verdict(case._replace(piece=piece, translation=record(answer, case.translation)))
+    if all(has.values()) and after >= before and asker.find_fault(answer) is None:
+        answer = record(answer._replace(other_senses=others), case.translation)
+        return Verdict(case._replace(piece=piece, translation=answer))
     language, source = reader.context.languages[1], case.piece.segment.text
     lost = [term for term in terms if not reader.glossary.has_target(term.text, answer.text, language)]
     words = {source[term.start : term.end]: term.text for term in lost}
-    others = tuple(word for word, text in words.items() if (word, text) in asker.usual_terms)
+    others += tuple(word for word, text in words.items() if (word, text) in asker.usual_terms)
+    if (left := [term for term in terms if has[term.text]]) and len(left) < len(terms):
+        return Verdict(reason=TermReading(left, others))
     return Verdict(case._replace(translation=case.translation._replace(other_senses=others)) if others else None)
 
 
@@ -571,13 +573,16 @@ FAULTS = Ask(
 )
 LOST_TEXT = Ask("what is lost", repairs_faults, find_lost, (Way(mask_lost, answer_by_reading, accept_less_lost),))
 MISLED = Ask(
-    "doubtful marks", repairs_faults, read_without_marks, (Way(read_other, answer_by_reading, accept_likelier),)
+    "doubtful marks",
+    repairs_faults,
+    read_without_marks,
+    (Way(lambda asker, case, other: [Question(other.text, other)], answer_by_reading, accept_likelier),),
 )
 BETWEEN_MARKS = Ask(
     "words between marks",
     lambda batch: batch.config.scored,
     find_unclear,
-    (Way(ask_without_pairs, answer_by_score, accept_settled),),
+    (Way(ask_without_pairs, lambda asker, asked: asker.score([question for _, question in asked]), accept_settled),),
     most=inf,
 )
 LEFT_OUT = Ask(

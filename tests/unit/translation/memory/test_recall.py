@@ -382,6 +382,7 @@ def test_requests_with_glossaries_of_their_own_read_entries_by_one_graph(bundled
         ({"flat": "Appartement"}, "The flat is small.", "Appartement", ()),
         ({"bank": "Bank"}, "Monday is a bank holiday.", "Bank", ("bank",)),
         ({"bank": "Bank", "bank holiday": "Feiertag"}, "Monday is a bank holiday.", "Feiertag", ()),
+        ({"bank": "Bank", "flat": "Wohnung"}, "Our flat is near the river bank.", "Unsere Wohnung", ("bank",)),
     ],
 )
 def test_terms_are_read_as_words_where_the_network_writes_them_and_doubted_where_it_should(
