@@ -21,10 +21,20 @@ from nmt_cli.languages.codes import (
 )
 
 
-@pytest.mark.parametrize("code", ["de", "deu", "ger", "DE", "de-AT", "deu_AT", " de-Latn-CH "])
-def test_all_codes_of_a_language_lead_to_one(code: str) -> None:
-    assert find_code(code) == "de"
-    assert find_language(code).name == "German"
+@pytest.mark.parametrize(
+    ("name", "short", "codes"),
+    [
+        ("German", "de", ["de", "deu", "ger", "DE", "de-AT", "deu_AT", " de-Latn-CH "]),
+        ("English", "en", ["eng"]),
+        ("Chinese", "zh", ["zh_Hans", "cmn"]),
+        ("Portuguese", "pt", ["pt-BR"]),
+        ("Norwegian Bokmål", "nb", ["NB"]),
+        ("Upper Sorbian", "hsb", ["hsb"]),
+    ],
+)
+def test_all_codes_of_a_language_lead_to_one(name: str, short: str, codes: list[str]) -> None:
+    assert {find_code(code) for code in codes} == {short}
+    assert {(find_language(code).code, find_language(code).name) for code in codes} == {(short, name)}
 
 
 @pytest.mark.parametrize("code", ["xyz", "target", ""])
@@ -132,9 +142,6 @@ def test_a_code_without_two_letters_has_a_name() -> None:
 def test_every_language_has_a_name_and_a_code_of_its_own() -> None:
     assert len(load_names()) > 7_900
     assert all(names and 2 <= len(code) <= 3 for code, names in load_names().items())
-
-
-""""""
 
 
 @pytest.mark.parametrize(

@@ -80,12 +80,6 @@ def test_a_document_that_takes_too_long_is_given_up() -> None:
         assert "1 seconds" in wait_until_finished(url, sent)["error_message"]
 
 
-def test_pages_of_other_sites_send_no_documents() -> None:
-    headers = {"Origin": "https://evil.example"}
-    assert Client().post("/v2/document", data=PAIR, headers=headers).status_code == 403
-    assert Client().post("/v2/document/x/result", data={"document_key": "x"}, headers=headers).status_code == 403
-
-
 def test_only_the_document_itself_may_be_as_large_as_a_document() -> None:
     service = Service(make_pool()[0], DEFAULT_LIMITS._replace(body=100, file=10_000))
     large = {"document_key": "x" * 1_000}

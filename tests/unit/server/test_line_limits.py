@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from nmt_cli.languages.codes import find_language
 from nmt_cli.server import page
 from nmt_cli.server.admission import Limits
 from nmt_cli.server.calls import collect_values
@@ -92,16 +91,3 @@ def test_markup_keeps_its_tags_and_entities() -> None:
     assert answer["translatedText"] == expected
     deepl = Client().ask("/v2/translate", text=texts, target_lang="DE", tag_handling="html")
     assert [row["text"] for row in deepl["translations"]] == expected
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [("eng", "en"), ("ger", "de"), ("zh_Hans", "zh"), ("pt-BR", "pt"), ("cmn", "zh"), ("NB", "nb"), ("hsb", "hsb")],
-)
-def test_a_code_is_found_however_it_is_written(code: str, expected: str) -> None:
-    assert find_language(code).code == expected
-
-
-def test_a_client_of_tests_sends_markup_twice() -> None:
-    client, request = Client(), {"text": ["<b>hello</b>"], "target_lang": "DE", "tag_handling": "html"}
-    assert client.ask("/v2/translate", **request) == client.ask("/v2/translate", **request)

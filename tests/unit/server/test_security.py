@@ -37,7 +37,7 @@ def test_pages_of_other_sites_cannot_read_or_write() -> None:
     answer = client.post("/translate", json=VALUES, headers=foreign)
     assert "access-control-allow-origin" not in answer.headers
     assert client.post("/suggest", json=VALUES, headers=foreign).status_code == 403
-    for path in ("/translate_file", "/page/translate_file", "/v2/document"):
+    for path in ("/translate_file", "/page/translate_file", "/v2/document", "/v2/document/x/result"):
         assert client.post(path, data=VALUES, headers={"Origin": "null"}).status_code == 403
     local = client.post("/translate", json=VALUES, headers={"Origin": "http://localhost:3000"})
     assert local.headers["access-control-allow-origin"] == "http://localhost:3000"
