@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from nmt_cli.arrays.scratch import count_values
 from nmt_cli.arrays.shifts import find_shifts
 from nmt_cli.corpus.checks import CHECKS, TEXT_CHECKS, check_names
+from nmt_cli.corpus.checks.check import PairCheck, TextCheck
 from nmt_cli.corpus.checks.texts import (
     APOSTROPHE,
     FEWEST_APOSTROPHES,
@@ -40,17 +41,48 @@ from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.text.tags import parse_tag_list
 from support.corpora import check_rows, examine_rows, example_lines, toy_pairs, write_tsv
 
+SAME = None  # the text is left alone
+MENDED: dict[type[TextCheck], dict[str, str | None]] = {
+    Mojibake: {
+        **{
+            "".join(bytes([b]).decode("cp1252", "ignore") or chr(b) for b in text.encode()): text
+            for text in ("für", "naïve – “ja”", "Привет", "日本語", "😀 café", "Ñandú", "l’été")
+        },
+        **dict.fromkeys(("für", "naïve – “ja”", "Привет", "日本語", "😀 café", "Ñandú", "l’été"), SAME),
+        **dict.fromkeys(("„Ich vergaß“, sagte er.", "»SPÄ«", "là »", "«À»", "AÇÃO", "größer…", "Ä“", "100 Â"), SAME),
+    },
+    Markup: {
+        "stone &amp; tile": "stone & tile",
+        "caf&eacute; &#8364;5 &#x20AC;": "café €5 €",
+        "<b>bold</b> and <A HREF='x'>link</a>": "bold and link",
+        "one<br/>two": "one two",
+        "one <i> two </i> three <b>four": "one  two  three four",
+        '"<i>Hello</i>", he said.': '"Hello", he said.',
+        "<i>Half of a pair.": "Half of a pair.",
+        "one <br> two": "one   two",
+        "see <b> this </b> word": "see  this  word",
+        "Tom &amp; Ann & Bob": "Tom & Ann & Bob",
+        "a < b and c > d, I <3 you, <name>, AT&T; R&D": SAME,
+        # texts about markup
+        "The character é would be replaced by &eacute; or another.": SAME,
+        'If the code "<SPAN>" occurs, it is ignored.': SAME,
+        "Write “&amp;” or `<br>`.": SAME,
+        "Use the <b> tag for that.": SAME,
+        "Das Element <span> hat keine Bedeutung.": SAME,
+        "Gemeint sind <OL>- und <UL>-Markierungen, nicht (<b>).": SAME,
+        "The sizes are those of the <font size=1> to <font size=7> tags.": SAME,
+    },
+    Control: {"a\0b\u200bc\x1b": "abc"},
+}
 
-@pytest.mark.parametrize("text", ["für", "naïve – “ja”", "Привет", "日本語", "😀 café", "Ñandú", "l’été"])
-def test_text_that_was_read_in_the_wrong_encoding_is_mended(text: str) -> None:
-    misread = "".join(bytes([b]).decode("cp1252", "ignore") or chr(b) for b in text.encode())
-    assert Mojibake().mend_text(misread) == text
-    assert Mojibake().mend_text(text) == text
 
-
-@pytest.mark.parametrize("text", ["„Ich vergaß“, sagte er.", "»SPÄ«", "là »", "«À»", "AÇÃO", "größer…", "Ä“", "100 Â"])
-def test_good_text_that_looks_alike_is_left_alone(text: str) -> None:
-    assert Mojibake().mend_text(text) == text
+@pytest.mark.parametrize(
+    ("check", "text", "mended"), [(check, *row) for check, rows in MENDED.items() for row in rows.items()]
+)
+def test_a_text_is_mended_and_one_that_looks_alike_is_left_alone(
+    check: type[TextCheck], text: str, mended: str | None
+) -> None:
+    assert check().mend_text(text) == (text if mended is SAME else mended)
 
 
 @given(st.text(max_size=40))
@@ -62,78 +94,22 @@ def test_menders_take_any_text_and_leave_nothing_to_mend_twice(text: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "mended"),
+    ("check", "source", "target", "has_problem"),
     [
-        ("stone &amp; tile", "stone & tile"),
-        ("caf&eacute; &#8364;5 &#x20AC;", "café €5 €"),
-        ("<b>bold</b> and <A HREF='x'>link</a>", "bold and link"),
-        ("one<br/>two", "one two"),
-        ("one <i> two </i> three <b>four", "one  two  three four"),
-        ("a < b and c > d, I <3 you, <name>, AT&T; R&D", "a < b and c > d, I <3 you, <name>, AT&T; R&D"),
+        *((Empty, "", "x", True), (Empty, "x", "", True), (Empty, "x", "y", False)),
+        *((LostCharacters, "caf\ufffd", "x", True), (LostCharacters, "café", "?", False)),
+        *((LostCharacters, "He eats.", "?mikwa", True), (LostCharacters, "?Come?", "Eat?", False)),
+        *((LostCharacters, "ni?o", "x", True), (LostCharacters, "Really?No!", "¿Qué? ¿no?", False)),
+        *((Identical, "a b c d", "a b c d", True), (Identical, "a b c", "a b c", False)),
+        *((IdenticalShort, "Taxi!", "Taxi!", True), (IdenticalShort, "", "", False)),
+        *((Numbers, "5 dogs", "6 Hunde", True), (Numbers, "three dogs", "3 Hunde", False)),
+        *((Numbers, "1,000,000 men", "1.000.000 Mann", False), (Numbers, "5 000", "5000", False)),
+        *((Numbers, "1999 200", "1999 200", False), (Numbers, "٣ dogs", "3 Hunde", False)),
+        *((Numbers, "7 and 8", "8 und 7", False), (Numbers, "at 07:05", "um 7:05", False)),
     ],
 )
-def test_entities_and_known_tags_become_text(text: str, mended: str) -> None:
-    assert Markup().mend_text(text) == mended
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The character é would be replaced by &eacute; or another.",
-        'If the code "<SPAN>" occurs, it is ignored.',
-        "Write “&amp;” or `<br>`.",
-        "Use the <b> tag for that.",
-        "Das Element <span> hat keine Bedeutung.",
-        "Gemeint sind <OL>- und <UL>-Markierungen, nicht (<b>).",
-        "The sizes are those of the <font size=1> to <font size=7> tags.",
-    ],
-)
-def test_text_about_markup_is_no_markup(text: str) -> None:
-    assert Markup().mend_text(text) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "mended"),
-    [
-        ('"<i>Hello</i>", he said.', '"Hello", he said.'),
-        ("<i>Half of a pair.", "Half of a pair."),
-        ("one <br> two", "one   two"),
-        ("see <b> this </b> word", "see  this  word"),
-        ("Tom &amp; Ann & Bob", "Tom & Ann & Bob"),
-    ],
-)
-def test_markup_in_quotes_or_halves_is_mended(text: str, mended: str) -> None:
-    assert Markup().mend_text(text) == mended
-
-
-def test_control_characters_go() -> None:
-    assert Control().mend_text("a\0b\u200bc\x1b") == "abc"
-
-
-def test_pairs_by_themselves() -> None:
-    assert Empty().has_problem("", "x") and Empty().has_problem("x", "") and not Empty().has_problem("x", "y")
-    assert LostCharacters().has_problem("caf\ufffd", "x") and not LostCharacters().has_problem("café", "?")
-    assert LostCharacters().has_problem("He eats.", "?mikwa") and not LostCharacters().has_problem("?Come?", "Eat?")
-    assert LostCharacters().has_problem("ni?o", "x") and not LostCharacters().has_problem("Really?No!", "¿Qué? ¿no?")
-    assert Identical().has_problem("a b c d", "a b c d") and not Identical().has_problem("a b c", "a b c")
-    assert IdenticalShort().has_problem("Taxi!", "Taxi!") and not IdenticalShort().has_problem("", "")
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "disagree"),
-    [
-        ("5 dogs", "6 Hunde", True),
-        ("1,000,000 men", "1.000.000 Mann", False),
-        ("5 000", "5000", False),
-        ("1999 200", "1999 200", False),
-        ("three dogs", "3 Hunde", False),
-        ("٣ dogs", "3 Hunde", False),
-        ("7 and 8", "8 und 7", False),
-        ("at 07:05", "um 7:05", False),
-    ],
-)
-def test_numbers_disagree_only_where_both_sides_have_some(source: str, target: str, disagree: bool) -> None:
-    assert Numbers().has_problem(source, target) is disagree
+def test_a_pair_by_itself_has_a_problem(check: type[PairCheck], source: str, target: str, has_problem: bool) -> None:
+    assert check().has_problem(source, target) is has_problem
 
 
 def test_duplicates_are_exact_or_equal_in_form_and_the_first_stays() -> None:
