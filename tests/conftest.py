@@ -117,11 +117,6 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
 
 
-def pytest_runtest_logfinish() -> None:
-    if gc.get_freeze_count() == 0:  # an export of a network hands all back to the collector
-        gc.freeze()
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says once how many tests were skipped for want of a browser, and what to install."""
     skipped = sum(MISSING in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ()))
