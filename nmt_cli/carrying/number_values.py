@@ -271,7 +271,7 @@ NUMBERS = NumericKind(
         # Days of months, whose full stop ends no sentence: 1.5. und 2.5.2024
         rf"{BEFORE}[0-3]?\d\.[01]?\d\.(?=\s+[\da-zß-ÿ{DASHES}])",
         # Digits with marks between: dates, times, decimals, versions, fractions, ranges, addresses of machines.
-        rf"{BEFORE}{OPTIONAL_MINUS}\d{{1,20}}+(?:[.,:/–-]\d{{1,20}}+){{1,12}}{AFTER}",
+        rf"{BEFORE}{OPTIONAL_MINUS}\d{{1,20}}+(?:[.,:/–-]\d{{1,20}}+){{1,12}}{AFTER}(?:\+(?![\w+]))?",
         # Three digits or more, a leading zero, or a sign.
         rf"{BEFORE}{OPTIONAL_MINUS}(?:\d{{3,}}+|0\d++){AFTER}",
         rf"(?<![^\s{re.escape(OPENING)}])[{MINUS}]\d{{1,2}}(?![\d{WORD_LETTER}])",

@@ -280,7 +280,8 @@ class NumericKind(Kind):
     """A kind of span made of digits, written with the target's marks, except versions."""
 
     def write(self, span: Span, text: str, context: Context) -> str:
-        if context.write_number is None or is_label(text, span.start, context.languages[0], span.end):
+        is_name = is_label(text, span.start, context.languages[0], span.end)
+        if context.write_number is None or is_name or context.is_version(text, span.start, span.end):
             return span.text
         return context.write_number(span.text, text[span.end : span.end + NEAR])
 

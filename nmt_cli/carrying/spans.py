@@ -19,6 +19,7 @@ from enum import StrEnum, auto
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import DASHES, HYPHENS, PAUSES, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED
 
@@ -218,6 +219,10 @@ INNER_STOP = rf"\.(?=\s+[\da-zß-ÿ({CONNECTING}]|[/){re.escape(PAUSES)}{CONNECT
 OPTIONAL_MINUS = rf"(?:(?<![\d.,)])[{MINUS}])?"
 
 
+LONGEST_NAME = 30  # characters of what has versions
+VERSIONED = r"(?<!\w)([^\W\d_][\w.+#-]*) $"
+SCALED = ("mi", "Mi", "bi", "Bi")  # millions, as most languages write them
+
 WordTest = Callable[[str], bool]  # whether training had a word
 
 
@@ -233,6 +238,22 @@ class Context(NamedTuple):
     find_foreign_words: Callable[[str], Iterable[tuple[int, int]]] | None = None  # by the letters of the model
     find_missing_names: Callable[[str, str], Iterable[re.Match[str]]] | None = None  # of a text and its translation
     write_number: Callable[..., str] | None = None  # in the target's notation, given a number and what follows it
+    find_usual_case: Callable[[str], str | None] | None = None  # of a word within a sentence
+
+    def is_version(self, text: str, start: int, end: int) -> bool:
+        """Whether a number is the version of what is named before it, whose point stays: `Python 3.12`, `USB 3.0 port`.
+
+        Behind a name of a single capital, a clause ends there: `Tom 2.5 euros` is none.
+        """
+        name = re.search(VERSIONED, text[max(0, start - LONGEST_NAME) : start])
+        if name is None or self.find_usual_case is None or not re.fullmatch(r"\d{1,3}\.\d{1,2}\+?", text[start:end]):
+            return False
+        usual = self.find_usual_case(name[1]) or name[1]
+        link = find_rules(self.languages[0]).list_links or "(?!)"
+        ends = re.compile(rf"\W*$|[^\w\s%]|\s(?:{link})\s").match(text, end)
+        return (
+            usual != usual.lower() if ends else usual[1:] != usual[1:].lower() and text[end + 1 : end + 3] not in SCALED
+        )
 
 
 class Attempt(NamedTuple):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
-from nmt_cli.carrying.number_values import compare_numbers, write_ordinal_mark
+from nmt_cli.carrying.number_values import NUMBERS, compare_numbers, write_ordinal_mark
 from nmt_cli.carrying.numbers import FULL_TIMES, NumberNotation, make_number_key
 from nmt_cli.carrying.spans import Context, Difference, SpanKind
 from nmt_cli.languages.cldr import spell_number
@@ -45,6 +45,25 @@ def test_a_key_ignores_marks_and_blanks_but_not_digits_and_units() -> None:
     assert make_number_key("1,000.5 kg") == make_number_key("1 000,5kg") == make_number_key("1’000.5 kg")
     assert make_number_key("10–15") == make_number_key("10-15") != make_number_key("1015")
     assert make_number_key("5 kg") != make_number_key("5 km")
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("It needs Python 3.12 or later.", "3.12"),
+        ("It needs AnkiDroid 2.17+.", "2.17+"),
+        ("a new USB 3.0 port", "3.0"),
+        ("We paid Anna 2.50 euros.", "2,50"),
+        ("In the US 2.5 million came.", "2,5"),
+        ("Price 2.50", "2,50"),
+        ("It costs 2.50.", "2,50"),
+    ],
+)
+def test_the_point_of_a_version_behind_a_name_stays(text: str, written: str) -> None:
+    usual = {"Price": "price", "costs": "costs"}
+    context = Context(("eng", "deu"), write_number=GERMAN.convert, find_usual_case=usual.get)
+    (span,) = [span for span in find_spans(text) if span.kind is SpanKind.NUMBER]
+    assert NUMBERS.write(span, text, context) == written
 
 
 def test_hours_stay_where_no_language_counts_them_otherwise() -> None:
