@@ -509,7 +509,7 @@ def find_glued_addresses(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_labels(line: DividedLine) -> Iterator[Frame]:
-    """Labels before a colon: `Note:`, `Mr Smith:`; but not `He said:`. And a colon before spans: `Cannot save: %s`."""
+    """Labels before a colon: `Note:`, `Mr Smith:`; not `He said:`. And a colon before a value: `Cannot save: %s`."""
     covered = line.covered
     for start in line.starts:
         match = re.compile(LABEL_AND_COLON).match(covered, start)
@@ -518,7 +518,9 @@ def find_labels(line: DividedLine) -> Iterator[Frame]:
         if 0 < (before := skip_blanks_back(line.text, start)) < start:
             yield Frame(before, start)
         yield Frame(*match.span("frame"), ends_label=True)
-    if (reason := re.search(rf"[{COLON_MARKS}]\s+[{COVERS}]+\W*$", covered)) and has_word(covered[: reason.start()]):
+    if (reason := re.search(rf"[{COLON_MARKS}]\s+(?:[{COVERS}]+|\$\d)\W*$", covered)) and has_word(
+        covered[: reason.start()]
+    ):
         yield Frame(*reason.span())
 
 
