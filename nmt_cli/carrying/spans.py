@@ -220,7 +220,7 @@ OPTIONAL_MINUS = rf"(?:(?<![\d.,)])[{MINUS}])?"
 
 
 LONGEST_NAME = 30  # characters of what has versions
-VERSIONED = r"(?<!\w)([^\W\d_][\w.+#-]*) $"
+VERSIONED = rf"(?<!\w)([^\W\d_][\w.+#-]*) (?:\d+\.\d+ ?[/{re.escape(HYPHENS + DASHES)}] ?)?$"  # 3.0 - 5.0
 SCALED = ("mi", "Mi", "bi", "Bi")  # millions, as most languages write them
 
 WordTest = Callable[[str], bool]  # whether training had a word
