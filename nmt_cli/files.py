@@ -215,7 +215,7 @@ def require_content(path: Path) -> None:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise NotFoundError(
-            f"{path} cannot be read: {reason}", hint="copy it to another disk, or name another"
+            f"{path} cannot be read: {reason}", hint="copy it to another disk, or name another file"
         ) from error
 
 

@@ -85,7 +85,7 @@ class SegmentParser:
             if self.size > MAXIMUM_SEGMENT:
                 raise DataError(
                     f"{self.name}, line {self.line}: a segment of more than {MAXIMUM_SEGMENT:,} characters",
-                    hint="it should be a test set with <seg> elements",
+                    hint="the file should be a test set with <seg> elements",
                 )
 
     def open_element(self, kind: str, line: int, text: str) -> None:

@@ -96,7 +96,7 @@ def require_same_directions(card: ModelCard, models: Iterable[ServedModel]) -> N
         new, old = ([*map(find_language_tag, codes)] for codes in sides)
         if card.has_pictures or new != old or not {*map(str, model.tags)} <= card.tags.keys():
             problem = "reads pictures" if card.has_pictures else f"translates {' to '.join(new)}"
-            raise OptionError(f"{model.directory}/ now {problem}, and no longer {' to '.join(old)}")
+            raise OptionError(f"{model.directory}/ now {problem}, and no longer translates {' to '.join(old)}")
 
 
 def name_language(code: str, others: Iterable[str]) -> KnownLanguage:

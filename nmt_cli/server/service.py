@@ -154,8 +154,8 @@ class Detected(NamedTuple):
 def detect_language(text: str, languages: Sequence[KnownLanguage]) -> Detected:
     """Returns the likeliest of these languages for a text, which may be too short to be sure of any.
 
-    Any text is in the first of them if the identifier is not installed or does not know them. Of a text without
-    letters, the confidence is 0.
+    Any text is in the first of them if the identifier is not installed or does not know them. A text without
+    letters has a confidence of 0.
     """
     if not has_letters(text) or not has_identifier():
         return Detected(languages[0], CERTAIN if has_letters(text) else 0.0)

@@ -72,7 +72,7 @@ def split_words(text: str) -> list[str]:
 
 
 def list_words(text: str) -> list[str]:
-    """Returns the words in lower case, without numbers of notes; in a script without blanks, the characters."""
+    """Returns the words in lower case, without footnote numbers, or the characters of a script without blanks."""
     lower = text.lower()
     bare = lower.strip(EDGES)
     if bare.isascii() and bare.isalpha():

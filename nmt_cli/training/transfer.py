@@ -336,7 +336,7 @@ class ParentWeights:
         return cls(arrays, *separate, outputs)
 
     def plan_rows(self, corpus: PreparedCorpus) -> Iterator[Blueprint]:
-        """Yields the blueprint of all weights with a row for each piece, for a network that learns `corpus`."""
+        """Yields the blueprint of each weight that has one row per piece, for a network that learns `corpus`."""
         written = corpus.target_tokenizer
         # 1. The embeddings: those of both sides together, or of each. A side looks for its pieces on its own side.
         if self.source is not None and corpus.has_joint_vocabulary:
