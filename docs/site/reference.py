@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from inspect import getdoc, getsource, unwrap
+from inspect import getdoc, getsource, signature, unwrap
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -23,9 +23,9 @@ from nmt_cli.carrying.spans import Kind
 from nmt_cli.cli.app import NmtCommands, load_command
 from nmt_cli.cli.help import OptionHelp, describe_parameter
 from nmt_cli.cli.help_pages import PAGES
-from nmt_cli.cli.parsing.options import list_declared
+from nmt_cli.cli.parsing.options import is_settings
 from nmt_cli.rewriting.rewrite import REWRITES
-from nmt_cli.settings import Setting
+from nmt_cli.settings import Setting, option_fields
 from nmt_cli.translation.checks.table import CHECKS
 from nmt_cli.translation.segmentation.dividers import DIVIDERS
 from nmt_cli.translation.stages import STAGES
@@ -108,6 +108,13 @@ def render_options(name: str) -> str:
         group = [option for option in options if option.heading == heading]
         lines += ["", f"## {heading}", "", *map(format_option, group)] if group else []
     return "\n".join([*lines, ""])
+
+
+def list_declared(command: Callable[..., Any]) -> dict[str, Setting]:
+    """Returns the declared settings of a command by parameter name."""
+    kinds = [parameter.annotation for parameter in signature(command, eval_str=True).parameters.values()]
+    fields = [field for kind in kinds if is_settings(kind) for field in option_fields(kind)]
+    return {field.name: field.metadata["setting"] for field in fields}
 
 
 def describe_parameters(name: str, parameters: list[Any]) -> list[OptionHelp]:
