@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,27 +28,16 @@ def select_nodes(beam: TracedBeam) -> list[int]:
     These are all kept nodes, likely finished hypotheses, and the closest rivals of each step. Steps beyond the length
     of the translation, in which search only confirmed that nothing better follows, are left out.
     """
-    last = max(node.depth for node in beam.nodes if node.best)
-    pruned_by_depth: dict[int, list[int]] = {}
-    for index, node in enumerate(beam.nodes):
-        if node.fate == "pruned":
-            pruned_by_depth.setdefault(node.depth, []).append(index)
-    rivals = {
-        index
-        for pruned in pruned_by_depth.values()
-        for index in sorted(pruned, key=lambda index: -beam.nodes[index].log_probability)[:RIVALS]
-    }
-    return [
-        index
-        for index, node in enumerate(beam.nodes)
-        if node.depth <= last
-        and (
-            node.fate == "kept"
-            or node.best
-            or index in rivals
-            or (node.fate == "ended" and node.probability >= LIKELY_END)
-        )
-    ]
+    nodes = beam.nodes
+    last = max(node.depth for node in nodes if node.best)
+    pruned = [index for index, node in enumerate(nodes) if node.fate == "pruned"]
+    pruned.sort(key=lambda index: (nodes[index].depth, -nodes[index].log_probability))
+    by_depth = groupby(pruned, lambda index: nodes[index].depth)
+    shown = {index for _, of_depth in by_depth for index in islice(of_depth, RIVALS)}
+    for index, node in enumerate(nodes):
+        if node.fate == "kept" or node.best or (node.fate == "ended" and node.probability >= LIKELY_END):
+            shown.add(index)
+    return sorted(index for index in shown if nodes[index].depth <= last)
 
 
 def list_children(beam: TracedBeam, nodes: Sequence[int]) -> dict[int, list[int]]:
@@ -99,7 +89,9 @@ def build_beam_figure(beam: TracedBeam, title: str) -> Figure:
     nodes = select_nodes(beam)
     heights = assign_heights(list_children(beam, nodes))
     texts = label_shown_nodes(beam, nodes)
-    widths = {index: estimate_width(text, bold=beam.nodes[index].best) for index, text in texts.items()}
+    # In inches, a generous estimate: bold letters are wider.
+    sizes = {index: FONT_SIZE * (0.72 if beam.nodes[index].best else 0.62) / 72 for index in texts}
+    widths = {index: count_columns(text) * sizes[index] for index, text in texts.items()}
     starts = place_columns(beam, widths)
     width, height = starts[-1], (max(heights.values()) + 1) * ROW
     figure = create_figure(width, height)
@@ -109,7 +101,10 @@ def build_beam_figure(beam: TracedBeam, title: str) -> Figure:
         node = beam.nodes[index]
         style = choose_style(node)
         if index:
-            draw_edge(axes, starts, node, (heights[node.parent], heights[index]), widths[node.parent], style)
+            top, bottom, right = heights[node.parent], heights[index], starts[node.depth] - 0.06
+            left, middle = starts[node.depth - 1] + widths[node.parent] + 0.02, starts[node.depth] - COLUMN * 0.6
+            corners = [min(left, middle), middle, middle, right], [top, top, bottom, bottom]
+            axes.plot(*corners, solid_joinstyle="round", **style)
         axes.text(
             starts[node.depth], heights[index], texts[index], va="center", fontsize=FONT_SIZE, parse_math=False,
             color=style["color"], weight="bold" if node.best else "normal",
@@ -146,36 +141,12 @@ def place_columns(beam: TracedBeam, widths: dict[int, float]) -> list[float]:
     return starts
 
 
-def estimate_width(text: str, *, bold: bool) -> float:
-    """Returns a generous estimate of the width of a text, in inches."""
-    return count_columns(text) * FONT_SIZE * (0.72 if bold else 0.62) / 72
-
-
 def choose_style(node: BeamNode) -> dict[str, Any]:
     if node.best:
         return {"color": BLUE, "linewidth": 1.8, "zorder": 3}
     if node.fate == "pruned":
         return {"color": FAINT, "linewidth": 0.7, "linestyle": (0, (3, 3)), "zorder": 1}
     return {"color": INK, "linewidth": 0.9, "zorder": 2}
-
-
-def draw_edge(
-    axes: Any,
-    starts: list[float],
-    node: BeamNode,
-    heights: tuple[float, float],
-    parent_width: float,
-    style: dict[str, Any],
-) -> None:
-    """Draws the line from the end of the parent's text, which is `parent_width` inches wide, to the node's text.
-
-    `heights` are the lines of parent and node, from the top.
-    """
-    right = starts[node.depth] - 0.06
-    left = starts[node.depth - 1] + parent_width + 0.02
-    middle = starts[node.depth] - COLUMN * 0.6
-    top, bottom = heights
-    axes.plot([min(left, middle), middle, middle, right], [top, top, bottom, bottom], solid_joinstyle="round", **style)
 
 
 def format_beam(beam: TracedBeam) -> list[str]:

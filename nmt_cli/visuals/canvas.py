@@ -150,8 +150,7 @@ def style_axes(axes: Any, title: str) -> None:
     axes.grid(axis="y", color=GRID)
     axes.set_axisbelow(True)
     axes.tick_params(which="both", length=0, labelsize=FONT_SIZE - 1, labelcolor=FAINT)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(FAINT)
 
 

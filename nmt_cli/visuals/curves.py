@@ -389,14 +389,16 @@ def add_side_legend(axes: Any) -> None:
 
 def format_several(corpora: Corpora) -> list[str]:
     """Returns the statistics of each corpus as lines for a terminal, below its name where there are several."""
-    if len(corpora) == 1:
-        return [line for statistics in corpora.values() for line in format_statistics(statistics)]
-    lines = [line for name, statistics in corpora.items() for line in ("", f"{name}:", *format_statistics(statistics))]
-    return lines[1:]
+    lines: list[str] = []
+    for name, statistics in corpora.items():
+        lines += [*(["", f"{name}:"] if len(corpora) > 1 else []), *format_statistics(statistics)]
+    return lines[len(corpora) > 1 :]
 
 
 def format_statistics(statistics: CorpusStatistics) -> list[str]:
     """Returns the statistics as lines for a terminal, one column for each language."""
+    import numpy as np
+
     splits = "   ".join(f"{split} {number:,}" for split, number in statistics.splits.items())
     lines = [
         f"sentence pairs      {splits}",
@@ -406,9 +408,8 @@ def format_statistics(statistics: CorpusStatistics) -> list[str]:
     sides = (statistics.source, statistics.target)
     for title, unit in (("words", "words"), ("subwords", "pieces")):
         for quantile, name in zip(QUANTILES, ("median", "95 % have at most", "longest"), strict=True):
-            lines.append(
-                format_row(f"{title}, {name}", [f"{compute_quantile(side, unit, quantile):,.0f}" for side in sides])
-            )
+            lengths = [float(np.quantile(getattr(side, unit), quantile)) for side in sides]
+            lines.append(format_row(f"{title}, {name}", [f"{length:,.0f}" for length in lengths]))
     lines.append(format_row("distinct words", [f"{len(side.frequencies):,}" for side in sides]))
     lines.append(format_row("... that occur once", [f"{side.once_share:.0%}" for side in sides]))
     lines.append(format_row("test words unseen", [f"{side.unseen_share:.1%}" for side in sides]))
@@ -420,10 +421,3 @@ def format_statistics(statistics: CorpusStatistics) -> list[str]:
 def format_row(name: str, values: list[str]) -> str:
     """Returns a line of the table: a name and one value for each language."""
     return f"{name:<24}" + "".join(f"{value:>14}" for value in values)
-
-
-def compute_quantile(side: LanguageStatistics, unit: str, quantile: float) -> float:
-    """Returns a quantile of the lengths of a side in `unit`: words or pieces."""
-    import numpy as np
-
-    return float(np.quantile(getattr(side, unit), quantile))

@@ -143,13 +143,7 @@ def round_up_weight(largest: float) -> float:
 def label_axes(figure: Figure, axes: Axes, labels: AxisLabels, cell: float) -> None:
     """Writes the tokens beside and above their cells (of `cell` inches), slanting those above if they would touch."""
     size = min(FONT_SIZE, cell * 72 * 0.52)
-    axes.invert_yaxis()
-    axes.xaxis.tick_top()
-    axes.set_xticks([position + 0.5 for position in range(len(labels.across))], labels.across, fontsize=size)
-    axes.set_yticks([position + 0.5 for position in range(len(labels.down))], labels.down, fontsize=size)
-    axes.tick_params(length=0, pad=4, labelcolor=INK)
-    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_parse_math(False)  # "$5 and $6" is not a formula
+    label_cells(axes, labels, size, pad=4)
     if has_touching_labels(figure, axes, cell, gap=size / 72):
         slant: dict[str, Any] = {"rotation": 45, "ha": "left", "va": "bottom", "rotation_mode": "anchor"}
         for label in axes.get_xticklabels():
@@ -157,8 +151,24 @@ def label_axes(figure: Figure, axes: Axes, labels: AxisLabels, cell: float) -> N
     axes.set_ylabel(labels.down_name, loc="top", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=8)
     axes.set_xlabel(labels.across_name, loc="left", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=8)
     axes.xaxis.set_label_position("top")
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
+
+
+def label_cells(
+    axes: Any, labels: AxisLabels, size: float, *, pad: int, is_left: bool = True, is_top: bool = True, **style: Any
+) -> None:
+    """Writes the tokens beside the cells if these are at the left, and above them, in `style`, if they are on top."""
+    axes.invert_yaxis()
+    axes.xaxis.tick_top()
+    for set_ticks, tokens, is_shown, of_side in (
+        (axes.set_xticks, labels.across, is_top, style),
+        (axes.set_yticks, labels.down, is_left, {}),
+    ):
+        centres = [index + 0.5 for index in range(len(tokens))]
+        set_ticks(centres, tokens if is_shown else [""] * len(tokens), fontsize=size, **of_side)
+    axes.tick_params(length=0, pad=pad, labelcolor=INK)
+    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+        label.set_parse_math(False)  # "$5 and $6" is not a formula
 
 
 def has_touching_labels(figure: Figure, axes: Axes, cell: float, gap: float) -> bool:
@@ -194,18 +204,10 @@ def add_title(figure: Figure, axes: Axes, title: tuple[str, str], room: float = 
     width, height = figure.get_size_inches()
     bottom, right = labels.y1 + 0.22 / height, labels.x1
     columns = max(36, int((room or width * labels.width + 0.8) / 0.09))
+    style: dict[str, Any] = {"fontsize": FONT_SIZE + 1, "va": "bottom", "linespacing": 1.3, "parse_math": False}
     for text, colour in ((title[1], INK), (title[0], FAINT)) if any(title) else ():
         wrapped = "\n".join(textwrap.wrap(text, columns)) or " "
-        artist = figure.text(
-            labels.x0,
-            bottom,
-            wrapped,
-            fontsize=FONT_SIZE + 1,
-            color=colour,
-            va="bottom",
-            linespacing=1.3,
-            parse_math=False,
-        )
+        artist = figure.text(labels.x0, bottom, wrapped, color=colour, **style)
         box = artist.get_window_extent(renderer).transformed(to_figure)
         bottom, right = box.y1 + 0.07 / height, max(right, box.x1)
     return float(right * width)
@@ -387,9 +389,7 @@ def draw_grid_panel(axes: Axes, weights: FloatArray, word: str, top: float, pict
         axes.imshow(veil, extent=extent, aspect="auto", interpolation="nearest")
     axes.set_title(word, fontsize=FONT_SIZE, color=INK, pad=4, parse_math=False)
     axes.tick_params(which="both", length=0, labelleft=False, labelbottom=False)
-    for spine in axes.spines.values():
-        spine.set_color(FAINT)
-        spine.set_linewidth(0.5)
+    axes.spines[:].set(color=FAINT, linewidth=0.5)
 
 
 # Draws the attention of every layer and head in one sheet (PNG, SVG): layers down, heads across.
@@ -433,28 +433,14 @@ def build_sheet_figure(attention: FloatArray, labels: AxisLabels, title: tuple[s
             left, bottom = head * (width + HEAD_GAP), total[1] - height - layer * (height + HEAD_GAP)
             axes = figure.add_axes((left / total[0], bottom / total[1], width / total[0], height / total[1]))
             mesh = axes.pcolormesh(attention[layer, head].T, cmap=make_colour_map(), vmin=0, vmax=top, rasterized=True)
-            style_panel(axes, labels, size, is_left=head == 0, is_top=layer == 0)
+            label_cells(axes, labels, size, pad=3, is_left=head == 0, is_top=layer == 0, rotation=90)
+            axes.spines[:].set(color=FAINT, linewidth=0.5)
             name = f"layer {layer + 1}, head {head + 1}"
             axes.set_xlabel(name, loc="left", fontsize=FONT_SIZE - 1, color=FAINT, labelpad=3)
+    corner: Any = figure.axes[0]
+    corner.set_ylabel(labels.down_name, loc="top", fontsize=FONT_SIZE - 1, color=FAINT)
+    style = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "va": "bottom"}
+    corner.annotate(f"{labels.across_name} →", (0, 1), xytext=(-6, 6), fontsize=FONT_SIZE - 1, color=FAINT, **style)
     add_colour_bar(figure, figure.axes[heads - 1], mesh, longest=2.2)
-    add_title(figure, figure.axes[0], title, room=total[0])
+    add_title(figure, corner, title, room=total[0])
     return figure
-
-
-def style_panel(axes: Any, labels: AxisLabels, size: float, *, is_left: bool, is_top: bool) -> None:
-    """Writes the tokens where the panel is at the edge of the sheet, those on top upright."""
-    axes.invert_yaxis()
-    axes.xaxis.tick_top()
-    centres = [[index + 0.5 for index in range(len(tokens))] for tokens in (labels.across, labels.down)]
-    axes.set_xticks(centres[0], labels.across if is_top else [""] * len(labels.across), fontsize=size, rotation=90)
-    axes.set_yticks(centres[1], labels.down if is_left else [""] * len(labels.down), fontsize=size)
-    axes.tick_params(length=0, pad=3, labelcolor=INK)
-    for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
-        label.set_parse_math(False)
-    if is_left and is_top:
-        axes.set_ylabel(labels.down_name, loc="top", fontsize=FONT_SIZE - 1, color=FAINT)
-        name = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": "right", "va": "bottom"}
-        axes.annotate(f"{labels.across_name} →", (0, 1), xytext=(-6, 6), fontsize=FONT_SIZE - 1, color=FAINT, **name)
-    for spine in axes.spines.values():
-        spine.set_color(FAINT)
-        spine.set_linewidth(0.5)

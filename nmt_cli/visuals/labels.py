@@ -277,13 +277,9 @@ def describe_view(view: LabelledAttention) -> dict[str, Any]:
         "sourceText": view.source_text,
         "targetText": view.target_text,
         "probabilities": [round(value, 4) for value in view.probabilities],
-        "attention": add_layer_axes(view.attention).round(4).tolist(),  # (L, H, T, S)
+        # (L, H, T, S); attention (T, S) becomes that of one layer with one head.
+        "attention": (view.attention if view.attention.ndim == 4 else view.attention[None, None]).round(4).tolist(),
     }
-
-
-def add_layer_axes(attention: FloatArray) -> FloatArray:
-    """Returns attention (L, H, T, S); attention (T, S) becomes that of one layer with one head."""
-    return attention if attention.ndim == 4 else attention[None, None]
 
 
 def encode_data(value: Any) -> str:
