@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from nmt_cli.documents.document import Document, Location, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
-from nmt_cli.documents.marks import InlineItem, TextSyntax, TranslatedPart, read_spelled_text
+from nmt_cli.documents.marks import InlineItem, ItemKind, TextSyntax, TranslatedPart, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.formats.usfm import OPTIONAL_BREAK, UsfmMark, read_marks
 from nmt_cli.text.wrapping import shorten_text
@@ -49,17 +49,13 @@ class UsfmDocument(Document):
 
     def make_unit(self, verse: TranslatedPart) -> TranslationUnit:
         def write_verse(translations: Sequence[Translation]) -> str:
-            return begin_lines(verse.write(iter(translations), self.notes), verse.raw)
+            """Puts each mark that begins a line of the source at the beginning of a line."""
+            written, end = verse.write(iter(translations), self.notes), "\r\n" if "\r\n" in verse.raw else "\n"
+            marks = frozenset(LINE_MARK.findall(verse.raw))
+            return WITHIN_LINE.sub(lambda match: f"{end}{match[1]}" if match[1] in marks else match[0], written)
 
         content = verse.content if isinstance(verse, Paragraph) else None
         return TranslationUnit(verse.texts, write_verse, raw=verse.raw, content=content)
-
-
-def begin_lines(written: str, source: str) -> str:
-    """Puts each mark that begins a line of the source at the beginning of a line."""
-    marks = frozenset(LINE_MARK.findall(source))
-    end = "\r\n" if "\r\n" in source else "\n"
-    return WITHIN_LINE.sub(lambda match: f"{end}{match[1]}" if match[1] in marks else match[0], written)
 
 
 class UsfmParser:
@@ -88,8 +84,8 @@ class UsfmParser:
                 self.add_milestone(mark.raw, mark.text)
             elif mark.kind == "character":
                 self.add_character(mark)
-            elif mark.kind == "paragraph" and self.has_text and not self.is_heading:
-                self.add_line(mark.raw, mark.text)
+            elif mark.kind == "paragraph" and self.has_text and not self.is_heading:  # a further line of a verse
+                self.add_with_blank(mark, "point", keeps_order=True)
             else:
                 yield from self.finish_paragraph()
                 yield from self.begin_paragraph(mark)
@@ -137,15 +133,14 @@ class UsfmParser:
             self.items.append(InlineItem("close", (attributes + mark.raw,), name=mark.name))
             self.add_text(mark.text)
         else:
-            blank = mark.text[: len(mark.text) - len(mark.text.lstrip())]
-            self.items.append(InlineItem("open", (mark.raw + blank,), name=mark.name))
-            self.add_text(mark.text[len(blank) :])
+            self.add_with_blank(mark, "open", name=mark.name)
 
-    def add_line(self, mark: str, text: str) -> None:
-        """Adds the mark of a further line of a verse; the line end before it is a blank of the text."""
-        blank = text[: len(text) - len(text.lstrip())]
-        self.items.append(InlineItem("point", (mark + blank,), keeps_order=True))
-        self.add_text(text[len(blank) :])
+    def add_with_blank(self, mark: UsfmMark, kind: ItemKind, *, name: str = "", keeps_order: bool = False) -> None:
+        """Adds a mark with the blanks behind it, and the text behind these."""
+        bare = mark.text.lstrip()
+        raw = mark.raw + mark.text[: len(mark.text) - len(bare)]
+        self.items.append(InlineItem(kind, (raw,), name=name, keeps_order=keeps_order))
+        self.add_text(bare)
 
     def add_note(self, mark: UsfmMark) -> None:
         """Adds a note as a point; the texts of a footnote are translated."""

@@ -286,7 +286,9 @@ class Judge(NamedTuple):
         second = self.judge_hypotheses(list(zip(sources, others, strict=True)), config)
         # 3. Keep the best of both.
         return {
-            text_id: text._replace(hypotheses=tuple(sorted((*some, *more), key=get_rank)[: config.n_best]))
+            text_id: text._replace(
+                hypotheses=tuple(sorted((*some, *more), key=lambda hypothesis: -hypothesis.score)[: config.n_best])
+            )
             for (text_id, text), some, more in zip(translations.items(), first, second, strict=True)
         }
 
@@ -305,11 +307,6 @@ class Judge(NamedTuple):
             ]
             for _, some in hypotheses
         ]
-
-
-def get_rank(hypothesis: Hypothesis) -> float:
-    """Returns a key that puts the hypothesis with the highest score first."""
-    return -hypothesis.score
 
 
 # Reads translations back by a model of the other direction: how likely each word of the source is, given them.

@@ -19,39 +19,13 @@ if TYPE_CHECKING:
 How = Literal["network", "attention", "position", "unchanged"]
 Origin = Literal["network", "memory", "memory_numbers", "memory_part"]  # in part: of some sentences
 # What a sentence is searched again for; a check of the same name tells what stays so.
-Fault = Literal[
-    "empty",
-    "loop",
-    "runaway",
-    "copied",
-    "placeholder",
-    "spans",
-    "enclosed words",
-    "numbers",
-    "dates",
-    "brackets",
-    "untranslated",
-    "invented words",
-    "copied words",
-    "negation",
-]
-CheckKind = Literal[
-    Fault,
-    "failed",
-    "kept",
-    "terms",
-    "labels",
-    "sentences",
-    "length",
-    "quotes",
-    "colons",
-    "final mark",
-    "repeats",
-    "language",
-    "other language",
-    "unseen words",
-    "confidence",
-]
+FormFault = Literal["empty", "loop", "runaway", "copied", "placeholder", "spans", "enclosed words"]
+LossFault = Literal["numbers", "dates", "brackets", "untranslated"]
+WordFaultKind = Literal["invented words", "copied words", "negation"]
+Fault = Literal[FormFault, LossFault, WordFaultKind]
+OtherCheck = Literal["failed", "kept", "terms", "labels", "sentences", "length", "quotes", "colons", "final mark"]
+WordCheck = Literal["repeats", "language", "other language", "unseen words", "confidence"]
+CheckKind = Literal[Fault, OtherCheck, WordCheck]
 
 
 NAMED_LETTERS = 80  # of a sentence that a message names, on each side

@@ -40,8 +40,6 @@ def write_report(report: Report, path: Path, *, test_set: str, inputs: Mapping[s
     `test_set` describes the scored sentences, `inputs` holds the options that name them. If `model` is a directory with
     a history, the report includes its learning curves.
     """
-    from nmt_cli.visuals.curves import read_history, render_curves_svg  # matplotlib takes half a second
-
     history = read_history(model) if model is not None and (model / "history.jsonl").is_file() else []
     if path.suffix.lower() == ".md":
         text = render_markdown(report, test_set, inputs, history)

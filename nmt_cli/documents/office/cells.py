@@ -235,15 +235,11 @@ class SpreadsheetTextReader(OpenDocumentReader):
     """Reads the paragraphs of cells that hold text of their own."""
 
     def read_token(self, token: MarkupToken, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
-        if token.kind == "open" and strip_prefix(token.name) in CELLS and not holds_text(token.raw):
+        is_cell, tag = token.kind == "open" and strip_prefix(token.name) in CELLS, token.raw
+        if is_cell and (read_attribute(tag, "value-type") != "string" or read_attribute(tag, "formula")):
             yield read_node(tokens, token).raw
         else:
             yield from super().read_token(token, tokens)
-
-
-def holds_text(tag: str) -> bool:
-    """Whether a cell has text, rather than a number, a date or a formula."""
-    return read_attribute(tag, "value-type") == "string" and not read_attribute(tag, "formula")
 
 
 class OdsDocument(OpenDocument):

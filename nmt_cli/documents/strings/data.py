@@ -56,12 +56,9 @@ def decode_json(written: str) -> str:
     """Decodes an escape or a run of blanks; a tab becomes a blank, and a carriage return disappears."""
     if not written.startswith("\\"):
         return " "
-    spelled = str(json.loads(f'"{written}"')) if re.fullmatch(JSON_ESCAPES, written) and is_valid(written) else written
+    is_valid = written[1] in '"\\/bfnrtu' and (written[1] != "u" or len(written) > 2)
+    spelled = str(json.loads(f'"{written}"')) if is_valid and re.fullmatch(JSON_ESCAPES, written) else written
     return {"\t": " ", "\r": "", "\f": " ", "\b": ""}.get(spelled, spelled)
-
-
-def is_valid(written: str) -> bool:
-    return written[1] in '"\\/bfnrtu' and (written[1] != "u" or len(written) > 2)
 
 
 def escape_string(text: str) -> str:
@@ -262,17 +259,13 @@ class YamlDocument(Document):
             return whole.make_unit(self.notes, decoded.encode, inner.content)
 
         def encode_plain(written: str) -> str | bytes:
-            is_plain = is_safe(written, inside_brackets=scalar.is_inside_brackets)
+            # A scalar gets quotes when in doubt.
+            is_other = UNSAFE.match(written) is not None or OTHER_VALUE.fullmatch(written) is not None
+            is_divided = scalar.is_inside_brackets and UNSAFE_INSIDE.match(written) is not None
+            is_plain = bool(written) and not (is_other or is_divided)
             return decoded.encode(written if is_plain else f'"{escape_string(re.sub(FOLD, " ", written))}"')
 
         return read_string(raw, SYNTAXES[""]).make_unit(self.notes, encode_plain)
-
-
-def is_safe(text: str, *, inside_brackets: bool) -> bool:
-    """Whether a scalar needs no quotes. Conservative: quotes when in doubt."""
-    if inside_brackets and UNSAFE_INSIDE.match(text):
-        return False
-    return bool(text) and UNSAFE.match(text) is None and OTHER_VALUE.fullmatch(text) is None
 
 
 class ValueWalker:

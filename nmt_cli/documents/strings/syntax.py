@@ -52,7 +52,8 @@ CAPITALISED_WORD = re.compile(r"\W*[A-ZÀ-Þ][a-zß-ÿ]")
 def is_text(text: str, name: str = "", outer: Iterable[str] = ()) -> bool:
     """Whether a value is text for people; `name` is its key, `outer` are those of the values around it."""
     keys = (*outer, name)
-    if not CAPITALISED_WORD.match(text) and not NAMES_OF_PROGRAMS.isdisjoint(map(fold_key, (*keys, ".".join(keys)))):
+    folded = (re.sub("[_-]", "", key.lower()) for key in (*keys, ".".join(keys)))  # `devDependencies`, `runs-on`
+    if not CAPITALISED_WORD.match(text) and not NAMES_OF_PROGRAMS.isdisjoint(folded):
         return False
     if not any(map(str.isalpha, text)) or name[:1] in ("@", "$"):
         return False
@@ -73,11 +74,6 @@ def is_command(text: str) -> bool:
     tokens = text.split() if text[:1].islower() and "\n" not in text else []
     codes = sum(COMMAND_TOKEN.fullmatch(token) is not None for token in tokens)
     return len(tokens) > 1 and codes > COMMAND_SHARE * len(tokens)
-
-
-def fold_key(key: str) -> str:
-    """Returns a key without case, hyphens and underscores: `devDependencies`, `runs-on`."""
-    return re.sub("[_-]", "", key.lower())
 
 
 def read_string(raw: str, syntax: TextSyntax) -> Paragraph:
@@ -103,15 +99,13 @@ def read_part(part: ChoicePart, syntax: TextSyntax, nesting: int) -> str | Parag
     return Paragraph(list(read_string_items(part.text, syntax, nesting)), syntax.escape) if part.is_text else part.text
 
 
-def decode_units(written: str) -> str:
-    r"""Decodes a run of escaped UTF-16 units (`\ud83d\ude00`); half a character becomes U+FFFD."""
-    return bytes.fromhex(written.replace("\\u", "")).decode("utf-16-be", "replace")
-
-
 def decode_backslash(written: str, controls: Mapping[str, str] = ESCAPED_LETTERS) -> str:
-    r"""Decodes a backslash with what follows it: units (`\u00e9`), a code (`\xe9`, `\U0001f600`), or one character."""
+    r"""Decodes a backslash with what follows it: a code (`\xe9`, `\U0001f600`), or one character.
+
+    Or a run of UTF-16 units (`\ud83d\ude00`), in which half a character becomes U+FFFD.
+    """
     if written[1] == "u" and len(written) > 2:
-        return decode_units(written)
+        return bytes.fromhex(written.replace("\\u", "")).decode("utf-16-be", "replace")
     if written[1] in "xU" and len(written) > 2:
         return chr(min(int(written[2:], 16), 0x10FFFF))
     return controls.get(written[1], written[1])

@@ -190,11 +190,6 @@ def escape_android(text: str) -> str:
     return escape_xml(text.translate(ANDROID_SPELLINGS))
 
 
-def escape_quoted(text: str) -> str:
-    """Escapes plain text for a string resource in quotes, in which an apostrophe is one."""
-    return escape_android(text).replace("\\'", "'")
-
-
 def decode_section(written: str) -> str:
     """Decodes an escape of a CDATA section, in which quotes are those of attributes."""
     return written if written == '"' else decode_android(written)
@@ -218,16 +213,11 @@ class AndroidDocument(XmlValueDocument):
             yield node.raw
         elif node.name == "string":
             yield from read_resource(node, self.source.reads_back)
-        else:
-            yield from read_items_of(node, self.source.reads_back)
-
-
-def read_items_of(node: XmlNode, reads_all: bool) -> Iterator[str | Paragraph]:
-    """Yields an array or plurals, with each item as a string."""
-    yield node.tag
-    for child in node.children:
-        yield from read_resource(child, reads_all) if isinstance(child, XmlNode) else (child.raw,)
-    yield node.end
+        else:  # an array or plurals, with each item as a string
+            yield node.tag
+            for child in node.children:
+                yield from read_resource(child, self.source.reads_back) if isinstance(child, XmlNode) else (child.raw,)
+            yield node.end
 
 
 def read_resource(node: XmlNode, reads_all: bool) -> Iterator[str | Paragraph]:
@@ -247,7 +237,7 @@ def make_value(items: list[InlineItem]) -> Paragraph:
     if len(ends) < 2 or any(items[index].raw != '"' for index in ends):
         return Paragraph(items, escape_android)
     held = [replace(item, kind="break") if index in ends else item for index, item in enumerate(items)]
-    return Paragraph(held, escape_quoted)
+    return Paragraph(held, lambda text: escape_android(text).replace("\\'", "'"))  # in quotes, an apostrophe is one
 
 
 def read_children(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineItem]:

@@ -83,15 +83,14 @@ class RecallingMemory(NamedTuple):
 
         sources = [piece.segment.text.strip() for piece in recalled.values()]
         targets = [piece.unchanged for piece in recalled.values()]
-        linked = {}
-        for (text_id, piece), translation in zip(
-            recalled.items(), force_translations(translator, sources, targets), strict=True
-        ):
+        linked, forced = {}, force_translations(translator, sources, targets)
+        for (text_id, piece), translation in zip(recalled.items(), forced, strict=True):
             is_alone = text_id.piece == 0 and text_id._replace(piece=1) not in pieces
             if translation.hypotheses and (is_alone or len(translation.hypotheses[0].attentions) == 1):
-                best = make_certain(
-                    translation.hypotheses[0]._replace(text=piece.unchanged, placed_spans=(), unknown=())
-                )
+                best = translation.hypotheses[0]._replace(text=piece.unchanged, placed_spans=(), unknown=())
+                # The network's probability of a recalled translation means nothing: it is certain.
+                certain = (0.0,) * len(best.token_log_probabilities)
+                best = best._replace(log_probability=0.0, score=0.0, token_log_probabilities=certain)
                 best = bind_words(translation, best, piece)
                 linked[text_id] = translation._replace(source=piece.text, hypotheses=(best,), read_as=())
         return linked
@@ -129,12 +128,6 @@ def bind_words(translation: Translation, best: Hypothesis, piece: Piece) -> Hypo
         if before.get(source) == after.get(target) or target in after
     ]
     return best._replace(words=(WordLinks.from_texts(piece.segment.text, best.text, tuple(links)),))
-
-
-def make_certain(hypothesis: Hypothesis) -> Hypothesis:
-    """Returns a hypothesis as certain: the network's probability of a recalled translation means nothing."""
-    certain = (0.0,) * len(hypothesis.token_log_probabilities)
-    return hypothesis._replace(log_probability=0.0, score=0.0, token_log_probabilities=certain)
 
 
 def is_readable(piece: Piece) -> bool:

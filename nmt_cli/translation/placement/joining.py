@@ -122,23 +122,16 @@ def restore_piece(
     A piece with nothing to translate becomes `prefix` and itself; so does a label whose translation is unlikely, since
     a network that learned from sentences makes nonsense of a single word.
     """
-    if translation is None or (piece.segment.is_label and is_unlikely(translation)):
-        kept = Translation(
-            piece.text, (piece.unchanged, SENTENCE_END), (copy_piece(piece, normalise(prefix)),), frozenset()
-        )
+    best = translation.hypotheses[:1] if translation is not None and piece.segment.is_label else ()
+    if translation is None or any(hypothesis.log_probability < LOG_EVEN_ODDS for hypothesis in best):
+        copied = copy_piece(piece, normalise(prefix))
+        kept = Translation(piece.text, (piece.unchanged, SENTENCE_END), (copied,), frozenset())
         return kept if translation is None else kept._replace(kept=(piece.unchanged,))
-    if tokenizers is None or piece.recalled is not None:
-        return translation
-    if is_complete(piece, translation):
+    if tokenizers is None or piece.recalled is not None or is_complete(piece, translation):
         return translation
     from nmt_cli.translation.placement.span_placement import restore_translation  # which few lines need
 
     return restore_translation(piece, translation, tokenizers)
-
-
-def is_unlikely(translation: Translation) -> bool:
-    """Whether the network considers a translation less likely than not."""
-    return translation.hypotheses[0].log_probability < LOG_EVEN_ODDS if translation.hypotheses else False
 
 
 def undo_rewrites(translation: Translation, rewritten: RewrittenText, piece: Piece | None = None) -> Translation:

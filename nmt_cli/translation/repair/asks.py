@@ -174,9 +174,9 @@ class Ask(NamedTuple):
     """A reason to ask again, with its ways; `give_up` marks a case that none of them helped."""
 
     name: str
-    applies: Callable[[TranslationBatch], bool]
     find: Callable[[Asker, PieceCase], Any | None]
     ways: tuple[Way, ...]
+    applies: Callable[[TranslationBatch], bool] = lambda batch: batch.repairs_faults
     give_up: Callable[[PieceCase, Any], PieceCase] = lambda case, reason: case
     most: float = MOST_ASKED  # cases of a line
 
@@ -555,13 +555,8 @@ def accept_terms(
     return Verdict(case._replace(translation=case.translation._replace(other_senses=others)) if others else None)
 
 
-def repairs_faults(batch: TranslationBatch) -> bool:
-    return batch.repairs_faults
-
-
 FAULTS = Ask(
     "faults",
-    repairs_faults,
     lambda asker, case: asker.find_fault(case.translation),
     (
         make_remedy("barred placeholder", {"placeholder"}, leave_settings),
@@ -569,29 +564,28 @@ FAULTS = Ask(
         make_remedy("wider beam", ALL_FAULTS, widen_beam),
         make_remedy("other words", WORD_FAULTS, leave_settings),
     ),
-    mark_unrepaired,
+    give_up=mark_unrepaired,
 )
-LOST_TEXT = Ask("what is lost", repairs_faults, find_lost, (Way(mask_lost, answer_by_reading, accept_less_lost),))
+LOST_TEXT = Ask("what is lost", find_lost, (Way(mask_lost, answer_by_reading, accept_less_lost),))
 MISLED = Ask(
     "doubtful marks",
-    repairs_faults,
     read_without_marks,
     (Way(lambda asker, case, other: [Question(other.text, other)], answer_by_reading, accept_likelier),),
 )
 BETWEEN_MARKS = Ask(
     "words between marks",
-    lambda batch: batch.config.scored,
     find_unclear,
     (Way(ask_without_pairs, lambda asker, asked: asker.score([question for _, question in asked]), accept_settled),),
+    lambda batch: batch.config.scored,
     most=inf,
 )
 LEFT_OUT = Ask(
     "words left out",
-    lambda batch: batch.finds_left_out,
     find_suspects,
     (Way(ask_without_words, answer_by_comparison, accept_left_out),),
+    lambda batch: batch.finds_left_out,
     most=inf,
 )
-GLOSSARY_TERMS = Ask("glossary terms", repairs_faults, list_terms, (Way(read_terms, answer_by_reading, accept_terms),))
+GLOSSARY_TERMS = Ask("glossary terms", list_terms, (Way(read_terms, answer_by_reading, accept_terms),))
 MENDS = (FAULTS,)  # what is looked for in every answer, too
 ASKS = (LOST_TEXT, MISLED, GLOSSARY_TERMS, BETWEEN_MARKS, LEFT_OUT)

@@ -10,15 +10,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.words import WORDS_REMEMBERED, has_letters, remember_by_word
-from nmt_cli.translation.result import Fault
+from nmt_cli.translation.result import Fault, WordFaultKind
 
 # What the language says, rather than the form: a check of its own tells so (`checks.table.find_word_fault`).
-WORD_FAULTS: frozenset[Fault] = frozenset({"invented words", "copied words", "negation"})
+WORD_FAULTS: frozenset[Fault] = frozenset(get_args(WordFaultKind))
 ALIKE = 0.7  # how much the spellings of an invented word and the real one have in common
 PLACEHOLDER_OPENING = "⟦"
 ADJACENT_PLACEHOLDERS = re.compile(r"(⟦\d⟧)(?=\W*?(⟦\d⟧))")

@@ -27,7 +27,7 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.segmentation.dividers import ANY_GUARD, DividedLine, divide
-from nmt_cli.translation.segmentation.pieces import Piece, make_frame_piece, make_name_piece
+from nmt_cli.translation.segmentation.pieces import Piece, make_frame_piece, make_plain_piece
 from nmt_cli.translation.segmentation.segments import Segment, cut, is_plain
 
 if TYPE_CHECKING:
@@ -200,7 +200,9 @@ class LineReader:
         spans = write_spans(find_spans(line, context, self.kinds), line, context)
         if self.copies_placeholders:
             return spans
-        others = (span for span in spans if not (span.is_number and is_plain_number(span)))
+        # A network without placeholders should read numbers of only digits and marks.
+        plain = re.compile(rf"[\d\s.,:/'’()+±~≈−{re.escape(HYPHENS + DASHES)}]+")
+        others = (span for span in spans if not (span.is_number and plain.fullmatch(span.text)))
         return [span._replace(is_extracted=True) for span in others]
 
 
@@ -214,7 +216,7 @@ class PictureLines(LineReader):
         self.rewriter = Rewriter(())
 
     def split(self, line: str, *, whole: bool = False) -> list[Piece]:
-        return make_name_piece(line)
+        return [replace(make_plain_piece(line), is_name=True)] if line.strip() else []
 
 
 def split_off_frame(segment: Segment, language: str) -> list[Segment]:
@@ -224,11 +226,6 @@ def split_off_frame(segment: Segment, language: str) -> list[Segment]:
     from nmt_cli.translation.segmentation.dividers import frame_segment  # which few lines need
 
     return frame_segment(segment, language)
-
-
-def is_plain_number(span: Span) -> bool:
-    """Whether a span is a number of only digits and marks, which a network without placeholders should read."""
-    return re.fullmatch(rf"[\d\s.,:/'’()+±~≈−{re.escape(HYPHENS + DASHES)}]+", span.text) is not None
 
 
 def choose_rewrites(rewriter: Rewriter | None, config: LineOptions) -> Rewriter:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -150,11 +150,6 @@ def make_frame_piece(segment: Segment, *, is_amount: bool = False) -> Piece:
 def make_plain_piece(text: str) -> Piece:
     """Returns a text as one piece in which nothing is protected."""
     return Piece(Segment(text, (), blank_before=False, ends_sentence=True), MaskedText(text, (), ()))
-
-
-def make_name_piece(line: str) -> list[Piece]:
-    """Returns a line that names a picture as one unchanged piece; empty for a blank line."""
-    return [replace(make_plain_piece(line), is_name=True)] if line.strip() else []
 
 
 def find_origin(pieces: Sequence[Piece]) -> Origin:
