@@ -21,6 +21,7 @@ from nmt_cli.documents.xml import (
     XmlNode,
     cut_document,
     decode_xml,
+    enclose,
     escape_xml,
     make_text_item,
     parse_node,
@@ -142,9 +143,7 @@ class TargetBuilder:
             if not isinstance(child, XmlNode):
                 yield from read_paragraphs(child)
             elif child.name in PAIRED_CODES and child.end and not is_protected(child):
-                yield InlineItem("open", (child.tag,), name=child.name)
-                yield from self.read_items(child.children)
-                yield InlineItem("close", (child.end,), name=child.name)
+                yield from enclose(child, self.read_items(child.children))
             elif child.name in HALVES:
                 yield InlineItem(HALVES[child.name], tuple(self.read_point(child)), name=find_pair(child))  # type: ignore[arg-type]
             elif child.name in CODE_ELEMENTS and breaks_line(child, self.data):
@@ -359,9 +358,7 @@ def read_segment(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineIt
         elif child.name in HALVES:
             yield InlineItem(HALVES[child.name], (child.raw,), name=find_pair(child))  # type: ignore[arg-type]
         elif child.name == "hi" and child.end:
-            yield InlineItem("open", (child.tag,), name="hi")
-            yield from read_segment(child.children)
-            yield InlineItem("close", (child.end,), name="hi")
+            yield from enclose(child, read_segment(child.children))
         else:
             yield InlineItem("point", (child.raw,), keeps_order=True)
 

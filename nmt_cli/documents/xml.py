@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -304,6 +304,13 @@ def read_character_data(token: MarkupToken) -> str:
 
 def get_cdata(token: MarkupToken) -> str:
     return token.raw[len(CDATA) : -3]
+
+
+def enclose(node: XmlNode, inside: Iterable[InlineItem]) -> Iterator[InlineItem]:
+    """Yields the items inside an element, between its tags."""
+    yield InlineItem("open", (node.tag,), name=node.name)
+    yield from inside
+    yield InlineItem("close", (node.end,), name=node.name)
 
 
 def make_text_item(token: MarkupToken, wrappers: Sequence[Wrapper] = ()) -> InlineItem:

@@ -380,18 +380,13 @@ def require_use(format: FileFormat, use: Use, name: str) -> FileFormat:
     """Returns the format if the command reads it. Raises DataError, saying what to do instead; `name` is the file's."""
     if use in format.uses:
         return format
-    raise DataError(
-        f"{name} is {format.title}, which {COMMANDS[use]} does not read", hint=describe_way_out(format, use, name)
-    )
-
-
-def describe_way_out(format: FileFormat, use: Use, name: str) -> str:
-    """Returns what to do with a file that a command does not read."""
     stem = PurePath(name).stem if PurePath(name).suffix else name
     advice = format.advice or ADVICE[use]
     if use == "translate" and not format.is_binary and advice != ADVICE[use]:
         advice += f"; {ADVICE[use]}"
-    return advice.format(name=name, stem=stem, tool=TOOLS.get(format.name, ""), formats=", ".join(list_formats(use)))
+    facts = {"name": name, "stem": stem, "tool": TOOLS.get(format.name, ""), "formats": ", ".join(list_formats(use))}
+    problem = f"{name} is {format.title}, which {COMMANDS[use]} does not read"
+    raise DataError(problem, hint=advice.format_map(facts))
 
 
 def format_table() -> list[str]:

@@ -59,8 +59,10 @@ class XmlReader(Reader):
                 collector.units.clear()
         self.feed(collector, b"", final=True)
         yield from collector.units
-        for note in describe_mending(mending):
-            self.add_note(note)
+        if mending.blank_start:
+            self.add_note("blanks before the XML declaration were left out")
+        if mending.characters:
+            self.add_note(f"{format_count(mending.characters, 'character')} that XML forbids: read as spaces")
 
     def feed(self, collector: UnitCollector, chunk: bytes, *, final: bool = False) -> None:
         try:
@@ -82,15 +84,6 @@ class XmlReader(Reader):
 
     def refuse_xml(self, problem: str) -> NoReturn:
         raise DataError(f"{self.file.name}: {problem}", hint=f"it should contain {self.expects}")
-
-
-def describe_mending(mending: XmlMending) -> list[str]:
-    """Returns notes on what was changed in invalid XML."""
-    notes = ["blanks before the XML declaration were left out"] if mending.blank_start else []
-    if mending.characters:
-        characters = format_count(mending.characters, "character")
-        notes.append(f"{characters} that XML forbids: read as spaces")
-    return notes
 
 
 def extract_text(element: Element | None, *, keeps_codes: bool = False) -> str:

@@ -229,13 +229,13 @@ class InputStream:
             raise DataError(f"{self.name} is a zip archive, not text", hint=f"extract it first: unzip {self.name}")
         if start.startswith(b"\x1f\x8b"):
             return gzip.GzipFile(fileobj=file)
-        if start.startswith(b"\xfd7zXZ"):
-            return ChunkReader(decompress_streams(file, lambda: lzma.LZMADecompressor(memlimit=MAXIMUM_MEMORY)))
-        if start.startswith(b"BZh"):
-            return ChunkReader(decompress_streams(file, bz2.BZ2Decompressor))
-        if start.startswith(b"\x28\xb5\x2f\xfd"):
-            return ChunkReader(decompress_streams(file, ZstandardFrame))
-        return file
+        decompressors: dict[bytes, Callable[[], Any]] = {
+            b"\xfd7zXZ": lambda: lzma.LZMADecompressor(memlimit=MAXIMUM_MEMORY),
+            b"BZh": bz2.BZ2Decompressor,
+            b"\x28\xb5\x2f\xfd": ZstandardFrame,
+        }
+        make = next((make for magic, make in decompressors.items() if start.startswith(magic)), None)
+        return file if make is None else ChunkReader(decompress_streams(file, make))
 
     def guard_expansion(self, content: Any, file: Any) -> Any:
         """Wraps the decompressed content in a file that refuses to become far larger than text ever is."""
@@ -258,7 +258,9 @@ class InputStream:
     def convert_to_utf8(self, content: io.BufferedReader) -> BinaryIO:
         """Returns a file of the content in UTF-8, without a byte order mark; recognises UTF-16."""
         start = content.peek(CHUNK)[:64]
-        encoding = find_utf16(start) if self.encoding is None else self.encoding
+        encoding = self.encoding
+        if encoding is None:
+            encoding = "utf-16" if start.startswith(UTF_16_MARKS) else find_wide_encoding(start)
         if encoding not in (None, "utf-8"):
             self._beginning = None
             return io.BufferedReader(ChunkReader(self.transcode_chunks(content, encoding)), CHUNK)
@@ -368,10 +370,3 @@ class InputStream:
             f"{self.name}, line {self.lines_seen}: longer than {MAXIMUM_LINE:,} bytes",
             hint="it should contain one sentence pair per line; is it text, with line feeds at the ends of lines?",
         )
-
-
-def find_utf16(start: bytes) -> str | None:
-    """Returns the encoding if `start` begins a UTF-16 text: it has the byte order mark, or every other byte is 0."""
-    if start.startswith(UTF_16_MARKS):
-        return "utf-16"
-    return find_wide_encoding(start)

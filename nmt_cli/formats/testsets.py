@@ -31,13 +31,9 @@ class SgmReader(KeyedReader):
         languages = dict.fromkeys(("srclang", "trglang"), "")
         yield from read_segments(stream.read_lines(), stream.name, languages)
         source, target = self.languages or ("source", "target")
-        if side == 0:
-            code = languages["srclang"]
-            self.languages = (code if code not in ("", "any") else source, target)
-        else:
-            code = languages["trglang"] or target
-            own_source = languages["srclang"]
-            self.languages = (own_source if source == "source" and own_source not in ("", "any") else source, code)
+        if languages["srclang"] not in ("", "any") and (side == 0 or source == "source"):
+            source = languages["srclang"]
+        self.languages = (source, target if side == 0 else languages["trglang"] or target)
 
 
 def read_segments(

@@ -11,7 +11,7 @@ from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.documents.html import HtmlDocument
 from nmt_cli.documents.marks import InlineItem, make_text
 from nmt_cli.documents.office.archive import ArchiveDocument, ParagraphReader, make_point
-from nmt_cli.documents.xml import XmlNode, decode_xml, make_text_item
+from nmt_cli.documents.xml import XmlNode, decode_xml, enclose, make_text_item
 from nmt_cli.formats.archives import refuse_part
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 from nmt_cli.text.aligned import Edit
@@ -42,9 +42,7 @@ class OpenDocumentReader(ParagraphReader):
             if not isinstance(child, XmlNode):
                 yield make_text_item(child)
             elif child.name in PAIRED_ELEMENTS and child.end:
-                yield InlineItem("open", (child.tag,), name=child.name)
-                yield from self.read_items(child)
-                yield InlineItem("close", (child.end,), name=child.name)
+                yield from enclose(child, self.read_items(child))
             elif child.name == "s":
                 yield make_text(child.raw, [Edit(0, len(child.raw), " ")])
             elif child.name in BREAK_ELEMENTS:
@@ -168,9 +166,7 @@ class BookReader(ParagraphReader):
             elif not child.end or (child.name == "a" and child.read("type") == "note"):
                 yield InlineItem("point", (child.raw,))
             else:
-                yield InlineItem("open", (child.tag,), name=child.name)
-                yield from self.read_items(child)
-                yield InlineItem("close", (child.end,), name=child.name)
+                yield from enclose(child, self.read_items(child))
 
 
 class BookDocument(Document):

@@ -15,7 +15,7 @@ from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.documents.marks import InlineItem, Wrapper, make_text
 from nmt_cli.documents.office.archive import ArchiveDocument, ParagraphReader, make_point
 from nmt_cli.documents.paragraph import InlineOutput
-from nmt_cli.documents.xml import XmlNode, escape_xml, make_text_item
+from nmt_cli.documents.xml import XmlNode, enclose, escape_xml, make_text_item
 from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.xml import MarkupToken
 from nmt_cli.text.aligned import Edit
@@ -52,9 +52,7 @@ class RunReader(ParagraphReader):
             elif child.name == "br":
                 yield InlineItem("break", (child.raw,))
             elif child.end and (child.name in CONTAINERS or is_link_field(child)):
-                yield InlineItem("open", (child.tag,), name=child.name)
-                yield from self.read_children(child)
-                yield InlineItem("close", (child.end,), name=child.name)
+                yield from enclose(child, self.read_children(child))
             elif child.name in FORMULAS_AND_FIELDS and has_word(child.text):
                 yield InlineItem("code", (child.raw,))
             elif child.name in SHAPES:

@@ -25,6 +25,7 @@ from nmt_cli.documents.xml import (
     XmlNode,
     decode_reference,
     decode_xml,
+    enclose,
     escape_cdata,
     escape_xml,
     get_cdata,
@@ -83,10 +84,10 @@ def read_marked_text(children: Sequence[XmlNode | MarkupToken], syntax: TextSynt
         if isinstance(child, XmlNode):
             if child.children and any(map(child.read, LINE_STARTS)):
                 yield InlineItem("break", ("",))
-            is_pair = bool(child.end)
-            yield InlineItem("open" if is_pair else "point", (child.tag,), name=child.name)
-            yield from read_marked_text(child.children, syntax)
-            yield from (InlineItem("close", (child.end,), name=child.name) for _ in range(is_pair))
+            if child.end:
+                yield from enclose(child, read_marked_text(child.children, syntax))
+            else:
+                yield InlineItem("point", (child.tag,), name=child.name)
         elif child.kind == "text":
             yield from read_plain_items(child.raw, syntax)
         else:
@@ -260,6 +261,4 @@ def read_element(node: XmlNode) -> Iterator[InlineItem]:
     elif node.name == "br" or not node.end:
         yield InlineItem("point", (node.raw,))
     else:
-        yield InlineItem("open", (node.tag,), name=node.name)
-        yield from read_children(node.children)
-        yield InlineItem("close", (node.end,), name=node.name)
+        yield from enclose(node, read_children(node.children))

@@ -145,9 +145,8 @@ def list_ordinary(source: str, profile: TextProfile, shared: Collection[str]) ->
     words = list(map(read_word, tokens))
     for index, word in enumerate(words):
         is_first = not index or tokens[index - 1][-1] in SENTENCE_STARTS
-        if (
-            not word or is_code(word, source) or (word.islower() and not index and tokens[0].endswith(":"))
-        ):  # the name of a parameter
+        names_parameter = word.islower() and not index and tokens[0].endswith(":")
+        if not word or names_parameter or is_code(word, source):
             continue
         if word.islower() or is_first or source.isupper():
             yield word

@@ -168,10 +168,8 @@ def spell_around(pieces: Sequence[str], token: int) -> str:
 def find_rare_word(word: str, translation: str, profile: TextProfile) -> str:
     """Returns a word without punctuation if it is rare enough to be tried, and not copied; else nothing."""
     bare = word if word.isalnum() else PUNCTUATION.sub("", word)
-    is_tried = is_content_word(bare, translation, profile, TEXTS_PER_TRIED_WORD) and not PLACEHOLDER_PATTERN.search(
-        word
-    )
-    return bare if is_tried else ""
+    is_tried = is_content_word(bare, translation, profile, TEXTS_PER_TRIED_WORD)
+    return bare if is_tried and not PLACEHOLDER_PATTERN.search(word) else ""
 
 
 def attend_to_words(translation: Translation, words: int) -> FloatArray | None:
