@@ -17,7 +17,7 @@ from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from nmt_cli.carrying.syntax import BLOCK_TAGS
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks import InlineItem, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph, make_units
@@ -199,10 +199,7 @@ class HtmlDocument(Document):
 
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, find_declared_encoding)
-        yield make_verbatim_unit(decoded.mark)
-        yield from make_units(
-            FlowReader(self, decoded.text).read_parts(), self.notes, decoded.encode, reads_back=self.source.reads_back
-        )
+        yield from make_units(FlowReader(self, decoded.text).read_parts(), decoded, self.source, self.notes)
 
     def translate_tag(self, token: MarkupToken) -> tuple[str | Paragraph, ...]:
         """Returns a tag with its texts as paragraphs and its language changed."""

@@ -21,7 +21,8 @@ from functools import cached_property
 from itertools import chain, groupby
 
 from nmt_cli.carrying.syntax import PROGRAM_PLACEHOLDERS, compile_placeholders
-from nmt_cli.documents.document import Content, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Content, DocumentSource, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.encodings import DecodedText
 from nmt_cli.documents.marks import CODE_NAME, MAXIMUM_ITEMS, InlineItem, ParagraphSegment, TranslatedPart, Wrapper
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.translation.placement.alignment import trace_translation
@@ -389,30 +390,27 @@ def find_joints(items: Sequence[InlineItem]) -> Iterator[InlineItem]:
 
 
 def make_units(
-    parts: Iterable[str | Paragraph],
-    notes: Counter[str],
-    encode: Callable[[str], str | bytes],
-    *,
-    reads_back: bool = False,
+    parts: Iterable[str | Paragraph], decoded: DecodedText, source: DocumentSource, notes: Counter[str]
 ) -> Iterator[TranslationUnit]:
     """Yields the parts of a document as units: the text between two paragraphs is one, or several if it is long.
 
-    With `reads_back`, a paragraph without texts is one, too: a translation may have no letters.
+    In a document that is read back, a paragraph without texts is one, too: a translation may have no letters.
     """
+    yield make_verbatim_unit(decoded.mark)
     verbatim: list[str] = []
     size = 0
     for part in parts:
-        if isinstance(part, Paragraph) and (part.texts or reads_back):
-            yield make_verbatim_unit(encode("".join(verbatim)))
-            yield part.make_unit(notes, encode)
+        if isinstance(part, Paragraph) and (part.texts or source.reads_back):
+            yield make_verbatim_unit(decoded.encode("".join(verbatim)))
+            yield part.make_unit(notes, decoded.encode)
             verbatim, size = [], 0
             continue
         verbatim.append(part if isinstance(part, str) else part.raw)
         size += len(verbatim[-1])
         if size > LONGEST_KEPT:
-            yield make_verbatim_unit(encode("".join(verbatim)))
+            yield make_verbatim_unit(decoded.encode("".join(verbatim)))
             verbatim, size = [], 0
-    yield make_verbatim_unit(encode("".join(verbatim)))
+    yield make_verbatim_unit(decoded.encode("".join(verbatim)))
 
 
 def write_template(

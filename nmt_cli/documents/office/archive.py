@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from zipfile import ZipFile, ZipInfo
 
-from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit
 from nmt_cli.documents.marks import InlineItem, Wrapper, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph, make_units
 from nmt_cli.documents.xml import (
@@ -158,19 +158,18 @@ class ArchiveDocument(Document):
             self.notes += Counter({SIGNED: int(info.filename.startswith("_xmlsignatures/sig"))})
             if self.has_text(info.filename):
                 yield TranslationUnit((), partial(self.start_part, output, info))
-                chapter = self.name_chapter(info.filename)
-                yield from self.write_to(
-                    output, self.read_part_checked(info.filename), Location(chapter) if chapter else None
-                )
+                units = self.read_part_checked(info.filename)
+                yield from self.write_to(output, units, self.name_chapter(info.filename))
                 yield TranslationUnit((), lambda _: output.end_part())
             else:
                 yield TranslationUnit((), partial(self.copy_part, output, info))
         yield TranslationUnit((), lambda _: output.finish())
 
     def write_to(
-        self, output: ArchiveWriter, units: Iterator[TranslationUnit], location: Location | None
+        self, output: ArchiveWriter, units: Iterator[TranslationUnit], chapter: str
     ) -> Iterator[TranslationUnit]:
         """Yields the units of a part, which write into the archive."""
+        location = Location(chapter) if chapter else None
         for unit in units:
 
             def write_unit(translations: Sequence[Translation], unit: TranslationUnit = unit) -> bytes:
@@ -245,10 +244,9 @@ class ParagraphReader(ABC):
     def read_units(self, source: DocumentSource, notes: Counter[str]) -> Iterator[TranslationUnit]:
         """Yields the units of a part."""
         decoded = decode_xml(source)
-        yield make_verbatim_unit(decoded.mark)
         tokens = scan_xml(set_language(decoded.text, source.source_language, source.target_language))
         parts = (part for token in tokens for part in self.read_token(token, tokens))
-        yield from make_units(parts, notes, decoded.encode, reads_back=source.reads_back)
+        yield from make_units(parts, decoded, source, notes)
 
     def read_token(self, token: MarkupToken, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
         name = strip_prefix(token.name)

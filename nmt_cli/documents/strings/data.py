@@ -92,12 +92,9 @@ class JsonLevel:
 class JsonDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, lambda _: None)
-        yield make_verbatim_unit(decoded.mark)
         uses_ascii = decoded.text.isascii() and "\\u" in decoded.text
         self.syntax = TextSyntax(JSON_ESCAPES, decode_json, escape_json if uses_ascii else escape_string)
-        yield from make_units(
-            self.read_parts(decoded.text), self.notes, decoded.encode, reads_back=self.source.reads_back
-        )
+        yield from make_units(self.read_parts(decoded.text), decoded, self.source, self.notes)
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
         """Yields values as paragraphs and everything else unchanged. Raises DataError for invalid JSON."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
-from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Document, TranslationUnit
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks import TextSyntax
 from nmt_cli.documents.paragraph import Paragraph, make_units
@@ -78,10 +78,7 @@ class EntryDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, find_encoding if self.may_be_latin else lambda _: None)
         self.encoding = decoded.encoding
-        yield make_verbatim_unit(decoded.mark)
-        yield from make_units(
-            self.read_parts(decoded.text), self.notes, decoded.encode, reads_back=self.source.reads_back
-        )
+        yield from make_units(self.read_parts(decoded.text), decoded, self.source, self.notes)
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
         """Yields values as paragraphs and everything else unchanged."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Document, TranslationUnit
 from nmt_cli.documents.marks import InlineItem, TextSyntax, Wrapper
 from nmt_cli.documents.paragraph import Paragraph, make_units
 from nmt_cli.documents.po import find_plural_categories
@@ -58,10 +58,7 @@ class XmlValueDocument(Document):
 
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_xml(self.source, with_entities=True)
-        yield make_verbatim_unit(decoded.mark)
-        yield from make_units(
-            self.read_parts(scan_xml(decoded.text)), self.notes, decoded.encode, reads_back=self.source.reads_back
-        )
+        yield from make_units(self.read_parts(scan_xml(decoded.text)), decoded, self.source, self.notes)
 
     def read_parts(self, tokens: Iterator[MarkupToken]) -> Iterator[str | Paragraph]:
         """Yields texts as paragraphs and everything else unchanged."""
