@@ -294,9 +294,8 @@ def is_wrapped(text: str) -> bool:
 class WrappedDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         lines = list(self.source.decode_lines(ends=True))
-        width = max(
-            (len(line.rstrip()) for line in lines if len(line.rstrip()) in WRAP_WIDTHS), default=WRAP_WIDTHS[-1]
-        )
+        widths = [len(line.rstrip()) for line in lines]
+        width = max((width for width in widths if width in WRAP_WIDTHS), default=WRAP_WIDTHS[-1])
         group: list[str] = []
         is_signed = False
         for line in lines:

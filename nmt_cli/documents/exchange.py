@@ -46,6 +46,12 @@ def fits_model(source: DocumentSource, languages: tuple[str, str]) -> bool:
     )
 
 
+def refuse_source(source: DocumentSource, languages: str) -> NoReturn:
+    """Raises DataError for a file that has no text in the model's source language, but in these languages."""
+    model = find_language_tag(source.source_language)
+    refuse_part(source.name, f"it has {languages}, and the model translates from {model}", "name another --model")
+
+
 def refuse_languages(source: DocumentSource, languages: tuple[str, str]) -> NoReturn:
     models = f"{find_language_tag(source.source_language)} -> {find_language_tag(source.target_language)}"
     refuse_part(
@@ -286,12 +292,10 @@ SEVERAL_SOURCES = "units with several variants in the source language, of which 
 
 
 class TmxDocument(Document):
-    def __init__(self, source: DocumentSource) -> None:
-        super().__init__(source)
-        self.has_source = False  # whether any unit has a text in the model's source language
-        self.languages: dict[str, None] = {}
+    has_source = False  # whether any unit has a text in the model's source language
 
     def read_units(self) -> Iterator[TranslationUnit]:
+        self.languages: dict[str, None] = {}
         decoded = decode_xml(self.source)
         yield make_verbatim_unit(decoded.mark)
         for before, unit, raw in cut_document(self.source, decoded.text, TmxReader.unit_names):
@@ -300,12 +304,7 @@ class TmxDocument(Document):
                 yield self.make_unit(unit, raw, decoded)
         if self.languages and not self.has_source:
             languages = shorten_text(", ".join(self.languages), LONGEST_LIST)
-            refuse_part(
-                self.source.name,
-                f"it has the languages {languages}, and the model translates from "
-                f"{find_language_tag(self.source.source_language)}",
-                "name another --model",
-            )
+            refuse_source(self.source, f"the languages {languages}")
 
     def make_unit(self, unit: XmlUnit, raw: str, decoded: DecodedText) -> TranslationUnit:
         """Returns a unit with its variant in the target language; verbatim if that is there, or has no source."""
@@ -342,10 +341,9 @@ class TmxDocument(Document):
         tag = find_language_tag(self.source.target_language) or self.source.target_language
         start, rest, end = f'<tuv xml:lang="{tag}">', "", "</tuv>"
         if target is not None:
-            others = (
-                child.raw for child in target.children if not (isinstance(child, XmlNode) and child.name == "seg")
-            )
-            start, rest, end = target.tag, "".join(others), target.end
+            others = (child for child in target.children if not (isinstance(child, XmlNode) and child.name == "seg"))
+            rest = "".join(child.raw for child in others)
+            start, end = target.tag, target.end
         variant = f"{start}{rest}<seg>{text}</seg>{end}"
         return f"{node.tag}{put_child(node.children, variant, target, source)}{node.end}"
 
@@ -377,14 +375,12 @@ OTHER_LANGUAGES = "units left as they are, in a <file> of other languages"
 
 
 class XliffDocument(Document):
-    def __init__(self, source: DocumentSource) -> None:
-        super().__init__(source)
-        self.languages = ("", "")  # of the <file>
-        self.data: dict[str, str] = {}  # of XLIFF 2: the code of the unit's inline elements, by id
-        self.has_files = False  # whether any <file> has the languages of the model
-        self.others: list[tuple[str, str]] = []
+    languages = ("", "")  # of the <file>
+    has_files = False  # whether any <file> has the languages of the model
 
     def read_units(self) -> Iterator[TranslationUnit]:
+        self.data: dict[str, str] = {}  # of XLIFF 2: the code of the unit's inline elements, by id
+        self.others: list[tuple[str, str]] = []
         decoded = decode_xml(self.source)
         yield make_verbatim_unit(decoded.mark)
         seen: list[str] = []  # what stands before the next unit

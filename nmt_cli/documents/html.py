@@ -17,7 +17,7 @@ from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from nmt_cli.carrying.syntax import BLOCK_TAGS
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.documents.document import Document, TranslationUnit
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks import InlineItem, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph, make_units
@@ -193,9 +193,7 @@ LINKS_NEED_TEXT = frozenset({"a"})
 
 
 class HtmlDocument(Document):
-    def __init__(self, source: DocumentSource) -> None:
-        super().__init__(source)
-        self.language = ""  # of the page
+    language = ""  # of the page
 
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, find_declared_encoding)

@@ -206,13 +206,11 @@ def holds_same(unit: WrittenUnit, inside: Sequence[FoundUnit], size: int) -> boo
         return True
     if not has_same_placeholders(source.spelled, "".join(part.content.spelled for part in inside)):
         return False
-    if len(inside) == 1 and len(inside[0].content.texts) == len(source.texts):
-        return all(map(has_same_placeholders, source.texts, inside[0].content.texts)) or has_same_placeholders(
-            "\n".join(source.texts), "\n".join(inside[0].content.texts)
-        )
-    return has_same_placeholders(
-        "\n".join(source.texts), "\n".join(text for part in inside for text in part.content.texts)
-    )
+    texts = [text for part in inside for text in part.content.texts]
+    are_pairs = len(inside) == 1 and len(texts) == len(source.texts)
+    if are_pairs and all(map(has_same_placeholders, source.texts, texts)):
+        return True
+    return has_same_placeholders("\n".join(source.texts), "\n".join(texts))
 
 
 def copy_torn(torn: TornText) -> Translation:

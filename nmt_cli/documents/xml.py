@@ -135,9 +135,7 @@ def decode_reference(written: str) -> str:
 
 def escape_markup(text: str) -> str:
     """Escapes plain text for an element."""
-    if not ("&" in text or "<" in text or ">" in text):
-        return text
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return html.escape(text, quote=False)
 
 
 def escape_attribute(text: str) -> str:

@@ -38,9 +38,8 @@ def open_reader(file: CorpusFile, options: ReadOptions) -> Reader:
         refuse_columns(options, file.name)
         return open_two(file, options)
     stream = InputStream(file.path, options.encoding)
-    kind: type[Reader] = load_class(
-        BY_NAME[find_format(file, options, b"" if options.format else stream.read_head())], "pairs"
-    )
+    name = find_format(file, options, b"" if options.format else stream.read_head())
+    kind: type[Reader] = load_class(BY_NAME[name], "pairs")
     if not kind.has_columns:
         refuse_columns(options, file.name)
     if issubclass(kind, KeyedReader):

@@ -252,9 +252,7 @@ def name_format(code: str) -> str:
     Of the parts of a code, divided by semicolons, the first counts.
     """
     match = TIME_CODE.search(QUOTED.sub("", code).partition(";")[0])
-    if match is None:
-        return ""
-    return "duration" if match[0].startswith("[") else "date"
+    return "" if match is None else "duration" if match[0].startswith("[") else "date"
 
 
 def format_time(days: float, kind: str, *, is_1904: bool) -> str:

@@ -17,7 +17,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from shlex import quote
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypeVar
 
 from nmt_cli.formats.reader import Reader, Row
 from nmt_cli.formats.sniffing import SEPARATOR
@@ -31,8 +31,8 @@ from nmt_cli.text.tags import merge_tags
 
 
 SAMPLE = 500  # records by whose content columns are chosen
-SAMPLE_SIZE = 1 << 22  # characters
 
+Content = TypeVar("Content", bound=Sequence[str])  # of a line, or of its cells
 TableRecord = tuple[int, Sequence[str]]  # the line on which it begins, and its cells
 OPEN_QUOTE = "perhaps a quote that begins here is never closed"
 
@@ -60,7 +60,7 @@ class TableReader(Reader):
         records = self.read_records()
         if self.options.has_comments:
             records = ((line, [] if "".join(cells[:1]).startswith("#") else cells) for line, cells in records)
-        sample = take_sample(records)
+        sample = take_head(records, SAMPLE)
         titles = sample[: count_titles([cells for _, cells in sample], self.options)]
         del sample[: len(titles)]
         self.layout = self.choose_layout([cells for _, cells in sample])
@@ -125,18 +125,6 @@ def read_cell(cells: Sequence[str], column: int | None) -> str:
     return cells[column].strip() if column is not None and column < len(cells) else ""
 
 
-def take_sample(records: Iterator[TableRecord]) -> list[TableRecord]:
-    """Consumes the first records: SAMPLE of them, or fewer if they are long."""
-    sample: list[TableRecord] = []
-    size = 0
-    for record in records:
-        sample.append(record)
-        size += sum(map(len, record[1]))
-        if len(sample) == SAMPLE or size > SAMPLE_SIZE:
-            break
-    return sample
-
-
 # Records of text whose cells may be quoted, as written by spreadsheets. Knows nothing of columns.
 
 
@@ -148,13 +136,13 @@ ALL_QUOTED = ("",)  # which every text holds
 QUOTED_CELL = re.compile(r'(?:^|(?<=\t)|(?<=\n))"((?:[^"]|"")*)"(?=[\t\r\n]|$)')
 
 
-def take_head(lines: Iterator[NumberedLine], count: int) -> list[NumberedLine]:
-    """Consumes the first `count` lines, or fewer if they are long."""
-    head: list[NumberedLine] = []
+def take_head(lines: Iterator[tuple[int, Content]], count: int) -> list[tuple[int, Content]]:
+    """Consumes the first `count` lines or records, or fewer if they are long."""
+    head: list[tuple[int, Content]] = []
     size = 0
     for line in islice(lines, count):
         head.append(line)
-        size += len(line[1])
+        size += len("".join(line[1]))
         if size > HEAD_SIZE:
             break
     return head

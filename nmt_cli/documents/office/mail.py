@@ -23,7 +23,6 @@ from email.parser import BytesHeaderParser
 
 from nmt_cli.documents.document import (
     Document,
-    DocumentSource,
     TranslationUnit,
     WrappedDocument,
     flatten_breaks,
@@ -51,9 +50,7 @@ MOST_NESTED = 20  # of parts within parts
 
 
 class MailDocument(Document):
-    def __init__(self, source: DocumentSource) -> None:
-        super().__init__(source)
-        self.texts_read = 0
+    texts_read = 0
 
     def read_units(self) -> Iterator[TranslationUnit]:
         data = b"".join(self.source.limit_size(self.source.lines, DOCUMENT_MEBIBYTES))

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from nmt_cli.documents.document import TranslationUnit
 from nmt_cli.documents.marks import InlineItem, Wrapper, make_text
 from nmt_cli.documents.office.archive import ArchiveDocument, ParagraphReader, make_point
-from nmt_cli.documents.paragraph import InlineOutput
+from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.documents.xml import XmlNode, enclose, escape_xml, make_text_item
 from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.xml import MarkupToken
@@ -165,12 +166,9 @@ def begins_run(before: InlineItem | None, field: Sequence[InlineItem]) -> bool:
 
 def is_balanced(items: Sequence[InlineItem]) -> bool:
     """Whether each opening tag has its closing tag among the items."""
-    depth = 0
-    for item in items:
-        depth += {"open": 1, "close": -1}.get(item.kind, 0)
-        if depth < 0:
-            return False
-    return depth == 0
+    steps = ({"open": 1, "close": -1}.get(item.kind, 0) for item in items)
+    depths = list(accumulate(steps, initial=0))
+    return min(depths) == 0 == depths[-1]
 
 
 def make_field(field: Sequence[InlineItem]) -> list[InlineItem]:
@@ -192,10 +190,7 @@ def make_field(field: Sequence[InlineItem]) -> list[InlineItem]:
 
 def flatten(items: Sequence[InlineItem]) -> str:
     """Returns the items as spelled in the source, with their runs."""
-    output = InlineOutput(escape_xml)
-    for item in items:
-        output.write_raw(item.raw, item.wrappers)
-    return output.finish()
+    return Paragraph(items, escape_xml).raw
 
 
 CONTENT_TYPES = "[Content_Types].xml"

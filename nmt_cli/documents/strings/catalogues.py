@@ -20,9 +20,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nmt_cli.documents.document import Content, DocumentSource, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Content, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText, decode_document
-from nmt_cli.documents.exchange import fits_model, refuse_languages
+from nmt_cli.documents.exchange import fits_model, refuse_languages, refuse_source
 from nmt_cli.documents.po import (
     MessageDocument,
     count_plural_forms,
@@ -44,7 +44,6 @@ from nmt_cli.documents.xml import (
     parse_node,
     set_attribute,
 )
-from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.exchange import find_variants
 from nmt_cli.formats.po import (
     FINISHED,
@@ -95,20 +94,16 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")  # which Qt spells as elements
 class QtDocument(AppCatalogue):
     accelerator = "&"
 
-    def __init__(self, source: DocumentSource) -> None:
-        super().__init__(source)
-        self.forms = count_plural_forms(load_plural_forms().get(find_code(source.target_language), ""))
-
     def read_units(self) -> Iterator[TranslationUnit]:
+        self.forms = count_plural_forms(load_plural_forms().get(find_code(self.source.target_language), ""))
         decoded = decode_xml(self.source)
         yield make_verbatim_unit(decoded.mark)
         for before, unit, raw in cut_document(self.source, decoded.text, QtReader.unit_names, frozenset({"TS"})):
             yield make_verbatim_unit(decoded.encode(before))
             if unit is None:
                 continue
-            written = (
-                self.read_root(unit, raw) if unit.element.tag == "TS" else self.make_unit(parse_node(raw), decoded)
-            )
+            is_root = unit.element.tag == "TS"
+            written = self.read_root(unit, raw) if is_root else self.make_unit(parse_node(raw), decoded)
             yield make_verbatim_unit(decoded.encode(written)) if isinstance(written, str) else written
 
     def read_root(self, unit: XmlUnit, tag: str) -> str:
@@ -159,9 +154,8 @@ def read_qt_text(node: XmlNode | MarkupToken) -> str:
         return "".join(map(read_qt_text, node.children))
     value = node.read("value")
     digits, base = (value[1:], 16) if value[:1] in ("x", "X") else (value, 10)
-    return (
-        chr(int(digits, base)) if re.fullmatch("[0-9a-fA-F]{1,4}", digits) and (base == 16 or digits.isdigit()) else ""
-    )
+    is_code = re.fullmatch("[0-9a-fA-F]{1,4}", digits) and (base == 16 or digits.isdigit())
+    return chr(int(digits, base)) if is_code else ""
 
 
 def read_qt_forms(translation: XmlNode | None) -> list[str]:
@@ -226,12 +220,7 @@ class XcodeDocument(AppCatalogue):
             yield unit or make_verbatim_unit(decoded.encode(raw))
         yield make_verbatim_unit(decoded.encode(text[position:]))
         if not self.has_source:
-            refuse_part(
-                self.source.name,
-                f"it has the language {declared}, and the model translates from "
-                f"{find_language_tag(self.source.source_language)}",
-                "name another --model",
-            )
+            refuse_source(self.source, f"the language {declared}")
 
     def parse(self, text: str) -> dict[str, Any]:
         """Returns the catalogue. Raises DataError for invalid JSON."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -55,12 +56,9 @@ class Spelling(NamedTuple):
     def ends(self) -> list[int]:
         """The end of each token in the text; for a part of a character, the previous token's."""
         prefixes = (self.tokens[:count] for count in range(1, len(self.tokens) + 1))
-        if self.unknown:
-            texts = [self.target.decode_with_unknown(prefix, self.unknown) for prefix in prefixes]
-        else:
-            texts = self.target.decode_all(prefixes)
+        write = partial(self.target.decode_with_unknown, unknown=self.unknown)
         ends, position = [], 0
-        for prefix in texts:
+        for prefix in map(write, prefixes) if self.unknown else self.target.decode_all(prefixes):
             if self.text.startswith(prefix):
                 position = max(position, len(prefix))
             ends.append(position)
