@@ -14,9 +14,7 @@ class DocumentOptions(Settings, panel="Format"):
     """The format of the input, and which part of it is translated."""
 
     format: str | None = setting(
-        None,
-        f"Input format: {join_formats('translate')} [from the file's content and name, else text].",
-        harmless=True,
+        None, f"Input format: {join_formats('translate')} [from the file's content and name, else text].", harmless=True
     )
     column: str | None = setting(
         None,
@@ -31,14 +29,10 @@ class DocumentOptions(Settings, panel="Format"):
         harmless=True,
     )
     qa_column: str | None = setting(
-        None,
-        "tsv, csv, jsonl, xlsx, ods: name of a new column for failed checks.",
-        harmless=True,
+        None, "tsv, csv, jsonl, xlsx, ods: name of a new column for failed checks.", harmless=True
     )
     sort_by_confidence: bool = setting(
-        False,
-        "tsv, csv, jsonl, xlsx, ods: write the rows with the least confident translations first.",
-        harmless=True,
+        False, "tsv, csv, jsonl, xlsx, ods: write the rows with the least confident translations first.", harmless=True
     )
     retranslate: bool = setting(
         False,

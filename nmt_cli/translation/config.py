@@ -58,8 +58,7 @@ class CheckOptions(Settings, panel="Checks"):
         high=1,
     )
     on_low_confidence: LowConfidence = setting(
-        "mark",
-        "Output below --min-confidence: blank (nothing), source (the source), mark ([?] and the translation).",
+        "mark", "Output below --min-confidence: blank (nothing), source (the source), mark ([?] and the translation)."
     )
     strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", harmless=True)
 
