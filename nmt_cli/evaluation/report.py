@@ -209,11 +209,8 @@ def score_material(names: Sequence[str], material: Material, config: ScoreOption
     from nmt_cli.evaluation.analysis.significance import bootstrap_interval  # numpy, which `nmt --help` does not need
 
     scores = measure_all(names, material, config)
-    intervals = {
-        name: bootstrap_interval(score.statistics, config.resamples)
-        for name, score in scores.items()
-        if score.statistics
-    }
+    measured = {name: score.statistics for name, score in scores.items() if score.statistics}
+    intervals = {name: bootstrap_interval(statistics, config.resamples) for name, statistics in measured.items()}
     return Report(
         scores=scores,
         sentences=len(material.hypotheses),

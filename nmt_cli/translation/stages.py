@@ -19,13 +19,7 @@ from nmt_cli.search.constraints import TextId
 from nmt_cli.text.normalise import count_words
 from nmt_cli.text.tags import LONGEST_CONTEXT, SentenceContext
 from nmt_cli.translation.batch import Tools, TranslationBatch
-from nmt_cli.translation.placement.joining import (
-    join_parts,
-    keep_marks,
-    restore_piece,
-    select_distinct,
-    undo_rewrites,
-)
+from nmt_cli.translation.placement.joining import join_parts, keep_marks, restore_piece, select_distinct, undo_rewrites
 from nmt_cli.translation.result import FailedCheck, Translation
 from nmt_cli.translation.search import CountReporter, PieceTranslations, report_from
 from nmt_cli.translation.segmentation.pieces import find_origin, make_frame_piece

@@ -21,13 +21,7 @@ from email.header import Header, decode_header, make_header
 from email.message import Message
 from email.parser import BytesHeaderParser
 
-from nmt_cli.documents.document import (
-    Document,
-    TranslationUnit,
-    WrappedDocument,
-    flatten_breaks,
-    make_verbatim_unit,
-)
+from nmt_cli.documents.document import Document, TranslationUnit, WrappedDocument, flatten_breaks, make_verbatim_unit
 from nmt_cli.documents.encodings import DOCUMENT_MEBIBYTES
 from nmt_cli.documents.html import HtmlDocument
 from nmt_cli.documents.reading_back import watch_units

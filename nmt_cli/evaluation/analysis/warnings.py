@@ -166,15 +166,14 @@ def name_lines(rows: Sequence[int]) -> str:
 
 def check_references(references: Sequence[str], config: ScoreOptions = DEFAULT) -> list[str]:
     """Returns a message if the references were tokenised, and so are not what people wrote."""
-    warnings = []
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
-    if config.tokenizer == "13a" and tokenised > len(references) * SUSPICIOUS_SHARE:
-        number = format_count(len(references), "reference")
-        warnings.append(
-            f"of {number}, {format_count(tokenised, 'looks', 'look')} tokenised (spaces before punctuation, or subword "
-            "marks): score against the original text"
-        )
-    return warnings
+    if config.tokenizer != "13a" or tokenised <= len(references) * SUSPICIOUS_SHARE:
+        return []
+    number = format_count(len(references), "reference")
+    return [
+        f"of {number}, {format_count(tokenised, 'looks', 'look')} tokenised (spaces before punctuation, or subword "
+        "marks): score against the original text"
+    ]
 
 
 def compare_case(hypotheses: Sequence[str], references: Sequence[str]) -> list[str]:
