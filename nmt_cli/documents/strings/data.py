@@ -265,15 +265,34 @@ class YamlDocument(Document):
         return read_string(raw, SYNTAXES[""]).make_unit(self.notes, encode_plain)
 
 
+@dataclass
+class YamlLevel:
+    """An open mapping or sequence, and the key of its next value."""
+
+    is_mapping: bool = False
+    is_in_brackets: bool = False  # or one around it is
+    is_kept: bool = False
+    key: str | None = ""  # None before a key
+
+    def take_key(self, value: str) -> bool:
+        """Whether a value is a key; if so, remembers it."""
+        is_key = self.is_mapping and self.key is None
+        if is_key:
+            self.key = value
+        return is_key
+
+    def finish_value(self) -> None:
+        """Expects a key next, if this value belonged to one."""
+        if self.is_mapping:
+            self.key = None
+
+
 class ValueWalker:
     """Follows the parser's events to tell values from keys."""
 
     def __init__(self, *, reads_all: bool = False) -> None:
         self.reads_all = reads_all
-        self.levels: list[str | None] = []  # of each open collection, the key whose value comes next; None before a key
-        self.is_mapping: list[bool] = []
-        self.brackets: list[bool] = []  # whether each is written in brackets
-        self.kept = 0  # the depth below which everything is kept; 0 is nowhere
+        self.levels = [YamlLevel()]  # of the file, then of each open collection
 
     def follow_event(self, event: Any, text: str) -> Scalar | None:
         """Returns the scalar of an event if it is a value to translate."""
@@ -282,56 +301,39 @@ class ValueWalker:
             self.enter(is_mapping=name == "MappingStartEvent", in_brackets=bool(event.flow_style))
         elif name in ("MappingEndEvent", "SequenceEndEvent"):
             self.levels.pop()
-            self.is_mapping.pop()
-            self.brackets.pop()
-            self.kept = 0 if len(self.levels) < self.kept else self.kept
-            self.finish_value()
+            self.levels[-1].finish_value()
         elif name == "AliasEvent":
-            if not self.remember_key(""):
-                self.finish_value()
+            if not self.levels[-1].take_key(""):
+                self.levels[-1].finish_value()
         elif name == "ScalarEvent":
             return self.read_scalar(event, text)
         return None
 
     def enter(self, *, is_mapping: bool, in_brackets: bool) -> None:
-        if self.is_mapping and self.is_mapping[-1] and self.levels[-1] is None:
-            self.levels[-1] = ""  # a collection that is a key
-            self.kept = self.kept or len(self.levels) + 1
-        key = self.levels[-1] or "" if self.levels else ""
-        if key[:1] in ("@", "$") and not self.kept:
-            self.kept = len(self.levels) + 1
-        self.levels.append(None if is_mapping else key)
-        self.is_mapping.append(is_mapping)
-        self.brackets.append(in_brackets)
-        if len(self.levels) > MAXIMUM_DEPTH:
+        outer = self.levels[-1]
+        is_key = outer.take_key("")  # a collection that is a key
+        key = outer.key or ""
+        is_kept = outer.is_kept or is_key or key[:1] in ("@", "$")
+        in_brackets = in_brackets or outer.is_in_brackets
+        self.levels.append(YamlLevel(is_mapping, in_brackets, is_kept, None if is_mapping else key))
+        if len(self.levels) > MAXIMUM_DEPTH + 1:
             raise ValueError(f"more than {MAXIMUM_DEPTH} nested values")
 
-    def remember_key(self, value: str) -> bool:
-        """Whether a scalar is a key; if so, remembers it."""
-        if self.is_mapping and self.is_mapping[-1] and self.levels[-1] is None:
-            self.levels[-1] = value
-            return True
-        return False
-
-    def finish_value(self) -> None:
-        """Expects a key next, if this value belonged to one."""
-        if self.is_mapping and self.is_mapping[-1]:
-            self.levels[-1] = None
-
     def read_scalar(self, event: Any, text: str) -> Scalar | None:
-        if self.remember_key(event.value):
+        level = self.levels[-1]
+        if level.take_key(event.value):
             return None
-        key = (self.levels[-1] or "") if self.levels else ""
-        self.finish_value()
+        key = level.key or ""
+        level.finish_value()
         style = event.style or ""
         start, end = event.start_mark.index, event.end_mark.index
         anchor = ANCHOR.match(text, start) if event.anchor else None
         start = anchor.end() if anchor else start
-        is_tagged = event.tag not in (None, "!") or (self.kept and len(self.levels) >= self.kept)
+        is_tagged = event.tag not in (None, "!") or level.is_kept
         is_other = not style and OTHER_VALUE.fullmatch(event.value) is not None
-        is_value = self.reads_all or is_text(event.value, key, filter(None, self.levels))
+        is_value = self.reads_all or is_text(event.value, key, filter(None, (other.key for other in self.levels)))
         is_kept = is_tagged or is_other or not is_value or start >= end
-        return None if is_kept else Scalar(start, end, style, key, any(self.brackets))
+        return None if is_kept else Scalar(start, end, style, key, level.is_in_brackets)
 
 
 def read_block(raw: str, *, folds: bool) -> Paragraph:
