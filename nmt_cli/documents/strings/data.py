@@ -73,8 +73,8 @@ def escape_json(text: str) -> str:
 class JsonLevel:
     """An open object or array, and the key of its next value."""
 
-    is_object: bool
-    is_kept: bool
+    is_object: bool = False
+    is_kept: bool = False
     key: str = ""
     expects_key: bool = False
     has_remarks: bool = False  # beside a message
@@ -98,7 +98,7 @@ class JsonDocument(Document):
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
         """Yields values as paragraphs and everything else unchanged. Raises DataError for invalid JSON."""
-        levels: list[JsonLevel] = []
+        levels = [JsonLevel()]  # of the file, then of each open object and array
         position = 0
         while position < len(text):
             token = JSON_TOKEN.match(text, position)
@@ -111,43 +111,40 @@ class JsonDocument(Document):
             if token.lastgroup == "sign":
                 self.follow_sign(token[0], levels, text, position)
             yield token[0]
-        if levels:
+        if len(levels) > 1:
             self.refuse_at(text, len(text), "not valid JSON: a bracket is not closed")
 
     def refuse_at(self, text: str, position: int, problem: str) -> NoReturn:
         self.source.refuse(text.count("\n", 0, position) + 1, problem, "with --format text, it is translated by line")
 
     def read_value(self, written: str, levels: list[JsonLevel]) -> Iterator[str | Paragraph]:
-        level = levels[-1] if levels else None
-        raw = written[1:-1]
-        if level is not None and level.expects_key:
+        level, raw = levels[-1], written[1:-1]
+        if level.expects_key:
             level.key, level.expects_key = raw, False
             yield written
             return
-        if level is not None and level.keeps_value:
+        if level.keeps_value:
             self.notes += Counter({REMARKS_KEPT: int(level.is_remark and level.key == "description")})
             yield written
             return
         paragraph = read_string(raw, self.syntax)
-        key = level.key if level is not None else ""
-        outer = (other.key for other in levels[:-1])
-        is_read = self.source.reads_back or is_text(paragraph.text or raw, key, outer)
+        outer = (other.key for other in levels[1:-1])
+        is_read = self.source.reads_back or is_text(paragraph.text or raw, level.key, outer)
         yield from ('"', paragraph, '"') if is_read else (written,)
 
     def follow_sign(self, sign: str, levels: list[JsonLevel], text: str, position: int) -> None:
         """Opens and closes objects and arrays."""
         if sign in "{[":
-            outer = levels[-1] if levels else None
-            kept = outer is not None and outer.keeps_value
-            key = outer.key if outer is not None and sign == "[" else ""
+            outer, is_object = levels[-1], sign == "{"
+            key = "" if is_object else outer.key
             has_remarks = MESSAGE_OBJECT.match(text, position - 1) is not None
-            levels.append(JsonLevel(sign == "{", kept, key, expects_key=sign == "{", has_remarks=has_remarks))
-            if len(levels) > MAXIMUM_DEPTH:
+            levels.append(JsonLevel(is_object, outer.keeps_value, key, is_object, has_remarks))
+            if len(levels) > MAXIMUM_DEPTH + 1:
                 self.refuse_at(text, position, f"more than {MAXIMUM_DEPTH} nested values")
         elif sign in "}]":
-            if not levels or levels.pop().is_object != (sign == "}"):
+            if len(levels) == 1 or levels.pop().is_object != (sign == "}"):
                 self.refuse_at(text, position, "not valid JSON: brackets do not match")
-        elif sign == "," and levels:
+        elif sign == ",":
             levels[-1].expects_key = levels[-1].is_object
 
 
