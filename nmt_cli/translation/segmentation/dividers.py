@@ -324,9 +324,9 @@ class Divider(NamedTuple):
     find: Callable[[DividedLine], Iterable[Frame]]
 
 
-def find_breaks(line: DividedLine) -> Iterator[Frame]:
-    """Line ends and tabs."""
-    yield from (Frame(*match.span()) for match in re.finditer(r"[\t\r\n]+", line.text))
+def find_all(pattern: str) -> Callable[[DividedLine], Iterator[Frame]]:
+    """Returns a function that finds all matches of a pattern as frames."""
+    return lambda line: (Frame(*match.span()) for match in re.finditer(pattern, line.text))
 
 
 def find_blocks(line: DividedLine) -> Iterator[Frame]:
@@ -347,11 +347,6 @@ def find_written_breaks(line: DividedLine) -> Iterator[Frame]:
         follows_mark = not before or before[-1].isspace() or before[-1] in END_MARKS + PAUSES + ANY_CLOSING
         if not is_path and (follows_mark or not after.islower()):
             yield Frame(*match.span())
-
-
-def find_references(line: DividedLine) -> Iterator[Frame]:
-    """Note numbers after a sentence: `It rains.[1] It snows.`"""
-    yield from (Frame(*match.span()) for match in re.finditer(SENTENCE_NOTE, line.text))
 
 
 def find_bars(line: DividedLine) -> Iterator[Frame]:
@@ -385,11 +380,6 @@ def is_divider(bar: re.Match[str], text: str) -> bool:
     return re.search(r"[=/\\$@#]|(?<!\w)-|-(?!\w)", token) is None
 
 
-def find_form_fields(line: DividedLine) -> Iterator[Frame]:
-    """Lines to fill in, and boxes: `____`, `☐`, `[x]`."""
-    yield from (Frame(*match.span()) for match in re.finditer(FORM_FIELD, line.text))
-
-
 def find_arrows(line: DividedLine) -> Iterator[Frame]:
     """Angle quotes without a quotation: `« Back`, `Home › Books`."""
     arrows = list(re.finditer(ARROW, line.text))
@@ -409,11 +399,6 @@ def find_columns(line: DividedLine) -> Iterator[Frame]:
         if is_table or len(run[0]) > 2 or line.text.lstrip().startswith("-"):
             cell = line.text[before.end() if before else 0 : run.start()]
             yield Frame(*run.span(), ends_label=len(cell.split()) == 1)
-
-
-def find_comments(line: DividedLine) -> Iterator[Frame]:
-    """Comment marks: `//`, `/* .. */`."""
-    yield from (Frame(*match.span()) for match in re.finditer(COMMENT_MARK, line.text))
 
 
 def find_items(line: DividedLine) -> Iterator[Frame]:
@@ -503,11 +488,6 @@ def find_hours(line: DividedLine) -> Iterator[Frame]:
         yield Frame(len(line.text) - 1, len(line.text))
 
 
-def find_glued_addresses(line: DividedLine) -> Iterator[Frame]:
-    """Marks that touch a word and an address, of which a network loses one: `Look here:https://example.com`."""
-    yield from (Frame(*match.span()) for match in re.finditer(GLUED_ADDRESS, line.text))
-
-
 def find_labels(line: DividedLine) -> Iterator[Frame]:
     """Labels before a colon: `Note:`, `Mr Smith:`; not `He said:`. And a colon before a value: `Cannot save: %s`."""
     covered = line.covered
@@ -532,21 +512,22 @@ def names_what_follows(text: str) -> bool:
 
 
 DIVIDERS = (
-    Divider("breaks", r"[\t\r\n]", find_breaks),
+    Divider("breaks", r"[\t\r\n]", find_all(r"[\t\r\n]+")),
     Divider("blocks", r"[<\\]", find_blocks),
     Divider("written breaks", r"\\[nrt]", find_written_breaks),
-    Divider("references", r"\[\d", find_references),
+    Divider("references", r"\[\d", find_all(SENTENCE_NOTE)),  # note numbers: `It rains.[1] It snows.`
     Divider("bars", r"\|", find_bars),
-    Divider("form fields", rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)", find_form_fields),
+    Divider("form fields", rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)", find_all(FORM_FIELD)),
     Divider("arrows", ARROW_HEAD, find_arrows),
     Divider("columns", "  ", find_columns),
-    Divider("comments", r"//|/\*|\*/", find_comments),
+    Divider("comments", r"//|/\*|\*/", find_all(COMMENT_MARK)),
     Divider("items", r"\w[.)]\s", find_items),
     Divider("asides", rf"[)\]]\s|[{WIDE_CLOSING}]", find_asides),
     Divider("insets", rf"[{QUOTES}]|\w\s+\(", find_insets),
     Divider("hours", r"[,;]\s+[^\W\d_]{2,5}\.?\s", find_hours),
     Divider("dashes", rf"--|[{LONG_DASHES}]|{DASH_OF_DIALOGUE}", find_dashes),
-    Divider("glued addresses", r"://|www\.", find_glued_addresses),
+    # Marks that touch a word and an address, of which a network loses one: `Look here:https://example.com`.
+    Divider("glued addresses", r"://|www\.", find_all(GLUED_ADDRESS)),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
 )
 ANY_GUARD = "|".join(f"(?:{divider.guard})" for divider in DIVIDERS)  # matches in every line that can be divided
