@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from nmt_cli.errors import OptionError
@@ -24,36 +23,6 @@ BLEU_ORDERS = {"bleu": 4, "bleu1": 1, "bleu2": 2, "bleu3": 3, "bleu4": 4}
 NGRAM_WIDTH = 44  # columns for an n-gram in the table
 
 
-@dataclass(frozen=True)
-class NGram:
-    """An n-gram of the candidate, with its counts in the candidate and in the reference."""
-
-    words: tuple[str, ...]
-    candidate: int
-    reference: int
-
-    @property
-    def clipped(self) -> int:
-        """The candidate's count, clipped at the reference's."""
-        return min(self.candidate, self.reference)
-
-
-@dataclass(frozen=True)
-class Order:
-    """All n-grams of the candidate of one length."""
-
-    n: int
-    ngrams: tuple[NGram, ...]
-
-    @property
-    def matches(self) -> int:
-        return sum(ngram.clipped for ngram in self.ngrams)
-
-    @property
-    def total(self) -> int:
-        return sum(ngram.candidate for ngram in self.ngrams)
-
-
 def tokenize_for_bleu(text: str, config: ScoreOptions) -> list[str]:
     """Returns the tokens that BLEU counts."""
 
@@ -61,13 +30,8 @@ def tokenize_for_bleu(text: str, config: ScoreOptions) -> list[str]:
     return str(tokenizer(text.rstrip())).split()
 
 
-def match_ngrams(n: int, candidate: Sequence[str], reference: Sequence[str]) -> Order:
-    """Returns the n-grams of the candidate with their counts on both sides."""
-    counts, other = count_ngrams(candidate, n), count_ngrams(reference, n)
-    return Order(n, tuple(NGram(words, count, other[words]) for words, count in counts.items()))
-
-
 def count_ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    """Counts the n-grams of one length."""
     return Counter(tuple(tokens[first : first + n]) for first in range(len(tokens) - n + 1))
 
 
@@ -113,21 +77,22 @@ def explain_metrics(names: Sequence[str], candidate: str, reference: str, config
 def explain_bleu(order: int, candidate: str, reference: str, config: ScoreOptions) -> list[str]:
     """Returns the derivation of BLEU-`order` as lines of text."""
     tokens, other = tokenize_for_bleu(candidate, config), tokenize_for_bleu(reference, config)
-    orders = [match_ngrams(n, tokens, other) for n in range(1, order + 1)]
+    orders = [(count_ngrams(tokens, n), count_ngrams(other, n)) for n in range(1, order + 1)]
     penalty = compute_brevity_penalty(len(tokens), len(other))
     score = make_bleu(order)([candidate], [[reference]], config)
     case = "in lower case" if config.lowercase else "cased"
     lines = [f"BLEU-{order}: n-grams of {config.tokenizer} tokens, {case}; a count is clipped at the reference's"]
     lines += [f"  n  {'n-gram':<{NGRAM_WIDTH}}  candidate  reference  clipped"]
-    for match in orders:
-        lines += [format_ngrams(match.n, ngram) for ngram in match.ngrams]
+    for counts, expected in orders:
+        lines += [format_ngram(ngram, count, expected[ngram]) for ngram, count in counts.items()]
     lines += ["", "  precision = sum of clipped / number of n-grams of the candidate"]
     precisions = list_precisions(score, config)
-    for match, precision in zip(orders, precisions, strict=True):
-        plain = match.matches / match.total if match.total else 0.0
+    for n, ((counts, expected), precision) in enumerate(zip(orders, precisions, strict=True), start=1):
+        matches, total = (counts & expected).total(), counts.total()
+        plain = matches / total if total else 0.0
         note = "" if math.isclose(precision, plain) else f"   smoothed ({config.smooth}) to {precision:.4f}"
-        share = f"{match.matches / match.total:.4f}" if match.total else "no n-gram of this length"
-        lines.append(f"  p{match.n} = {match.matches}/{match.total} = {share}{note}")
+        share = f"{plain:.4f}" if total else "no n-gram of this length"
+        lines.append(f"  p{n} = {matches}/{total} = {share}{note}")
     factors = " x ".join(f"{precision:.4f}" for precision in precisions)
     relation = "at least as long" if penalty == 1 else "shorter"
     formula = "" if penalty == 1 else f"exp(1 - {len(other)}/{len(tokens)}) = " if tokens else ""
@@ -140,10 +105,11 @@ def explain_bleu(order: int, candidate: str, reference: str, config: ScoreOption
     return lines
 
 
-def format_ngrams(n: int, ngram: NGram) -> str:
-    text = " ".join(ngram.words)
+def format_ngram(ngram: Sequence[str], count: int, expected: int) -> str:
+    """Returns the line of an n-gram, with its counts in the candidate and in the reference."""
+    text = " ".join(ngram)
     text = text if len(text) <= NGRAM_WIDTH else text[: NGRAM_WIDTH - 1] + "…"
-    return f"  {n}  {text:<{NGRAM_WIDTH}}  {ngram.candidate:>9}  {ngram.reference:>9}  {ngram.clipped:>7}"
+    return f"  {len(ngram)}  {text:<{NGRAM_WIDTH}}  {count:>9}  {expected:>9}  {min(count, expected):>7}"
 
 
 def list_precisions(score: Score, config: ScoreOptions) -> list[float]:
