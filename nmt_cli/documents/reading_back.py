@@ -25,7 +25,7 @@ from nmt_cli.documents.document import Content, Document, Reopen, TornText, Tran
 from nmt_cli.errors import DataError
 from nmt_cli.text.wrapping import shorten_text
 from nmt_cli.translation.placement.traced_text import TextRange
-from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import FailedCheck, Translation
 
 LONGEST_QUOTED_TEXT = 60  # characters of a text that is named
 UNREADABLE = "the translation could not be read back as one text"
@@ -215,7 +215,6 @@ def holds_same(unit: WrittenUnit, inside: Sequence[FoundUnit], size: int) -> boo
 
 def copy_torn(torn: TornText) -> Translation:
     """Returns a text as its own translation, with a failed check that says why it is none."""
-    from nmt_cli.translation.result import FailedCheck
     from nmt_cli.translation.stages import copy_line  # which few runs need
 
     return copy_line(torn.source, DataError(torn.problem))._replace(checks=(FailedCheck("kept", torn.problem),))

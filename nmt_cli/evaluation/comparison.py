@@ -18,6 +18,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
+from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.report import Report, list_details, make_score_json
 from nmt_cli.files import write_text
 from nmt_cli.text.wrapping import count_columns, format_count
@@ -127,8 +128,6 @@ def compare_systems(
 
 def list_disputed(comparison: SystemComparison, count: int = DISPUTED) -> list[DisputedSentence]:
     """Returns the sentences whose chrF varies most between systems, greatest difference first."""
-    from nmt_cli.evaluation.metrics.registry import METRICS
-
     materials = [report.material for report in comparison.reports]
     first = materials[0]
     values = [METRICS[RANKED](material.hypotheses, first.references).sentence_values for material in materials]

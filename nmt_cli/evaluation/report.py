@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from nmt_cli.evaluation.analysis.warnings import list_warnings
 from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.metrics.registry import FORCED, RESOURCE_METRICS, find_metric, measure_all
-from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text
+from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text, compute_chrf
 from nmt_cli.evaluation.metrics.score import Material, Score
 from nmt_cli.evaluation.texts import ParallelText
 from nmt_cli.search.config import SearchOptions
@@ -194,7 +194,6 @@ def score_translations(
 def add_reliability(report: Report, translated: TranslatedText, config: ScoreOptions) -> Report:
     """Returns the report with the reliability of the confidence in its translations."""
     from nmt_cli.evaluation.analysis.reliability import measure_reliability  # numpy, which `nmt --help` does not need
-    from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_chrf
     from nmt_cli.translation.checks.confidence import GOOD_CHRF
 
     material = translated.material

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
 from nmt_cli.formats import FileFormat, require_use
+from nmt_cli.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.formats.jsonl import parse_json
 from nmt_cli.formats.sniffing import HEAD, find_column, is_name, recognise_format
 from nmt_cli.formats.tables import HEAD_LINES, find_delimiter, read_csv_records, take_separator
@@ -165,8 +166,7 @@ def read_sgm(path: Path, lines: list[str], role: SideRole, column: str | None) -
 
 def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
     """Reads the sources, the references of each translator or of one, or the hypotheses of a system."""
-    from nmt_cli.formats.inputs import CorpusFile, ReadOptions  # of test sets alone
-    from nmt_cli.formats.testsets import WmtReader, read_sides
+    from nmt_cli.formats.testsets import WmtReader, read_sides  # of test sets alone
 
     tag, attribute = {"source": ("src", ""), "reference": ("ref", "translator"), "hypothesis": ("hyp", "system")}[role]
     texts: dict[str, dict[str, str]] = {}
@@ -190,8 +190,7 @@ def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
 
 def read_xliff(path: Path, role: SideRole) -> SideText:
     """Reads the sources of a file, or its translations."""
-    from nmt_cli.formats.exchange import XliffReader
-    from nmt_cli.formats.inputs import CorpusFile, ReadOptions  # of test sets alone
+    from nmt_cli.formats.exchange import XliffReader  # which few runs need
 
     reader = XliffReader(CorpusFile(path), ReadOptions())
     rows = list(reader)

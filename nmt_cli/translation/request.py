@@ -10,6 +10,7 @@ their files. Light: the command line makes requests before anything slow is load
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -204,8 +205,6 @@ class TranslationRequest:
 
 def read_model_files(model: ModelDirectory) -> dict[str, bytes]:
     """Returns the files of a model that translation needs, and the weights that read pictures, if any."""
-    import json  # as below, only for requests that travel
-
     from nmt_cli.runtime.model_directory import CARD
     from nmt_cli.sources.images import IMAGE_WEIGHTS
 

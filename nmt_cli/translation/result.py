@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from nmt_cli.text.words import Link
-from nmt_cli.text.wrapping import format_count, shorten_text
+from nmt_cli.text.wrapping import format_count, render_rows, shorten_text
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -185,8 +185,6 @@ class Translation(NamedTuple):
         return f"Translation({self.source!r} -> {self.text!r}{rated}{failed})"
 
     def _repr_html_(self) -> str:
-        from nmt_cli.text.wrapping import render_rows  # which only notebooks need
-
         rows = [("source", self.source), ("translation", self.text)]
         rows += [("confidence", f"{self.confidence:.2f}")] if self.confidence is not None else []
         return render_rows([*rows, *(("check", check.message) for check in self.checks)])

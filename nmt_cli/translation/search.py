@@ -18,7 +18,7 @@ import numpy as np
 
 from nmt_cli.arrays.types import PAD, UNKNOWN, SourceArray
 from nmt_cli.errors import OptionError
-from nmt_cli.search.beam import BeamSearch
+from nmt_cli.search.beam import BeamNode, BeamSearch, BeamTrace
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import CopyLimit, Guide, TargetPrefix, TextId, limit_lengths
 from nmt_cli.search.mixing import Ensemble
@@ -32,7 +32,6 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.result import Hypothesis, Translation
 
 if TYPE_CHECKING:
-    from nmt_cli.search.beam import BeamNode
     from nmt_cli.search.forced import ForcedTarget
     from nmt_cli.text.tags import TagSet
 
@@ -181,8 +180,6 @@ class Network(NamedTuple):
 
     def trace(self, row: SourceRow, config: SearchOptions) -> tuple[SearchResult, list[BeamNode]]:
         """Searches one row; returns the best result and the nodes of the beam."""
-        from nmt_cli.search.beam import BeamTrace  # which few translations need
-
         trace = BeamTrace()
         config = replace(config, n_best=1, length_factor=self.source.length_factor)
         guide = Guide.from_config(config, vocabulary=self.target.vocabulary_size)

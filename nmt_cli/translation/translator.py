@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
@@ -36,7 +37,6 @@ from nmt_cli.translation.stages import run_stages
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
-    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.search.config import SearchOptions
     from nmt_cli.sources.source import PictureReader
     from nmt_cli.text.profile import CorpusProfile
@@ -296,8 +296,6 @@ def load_glossary(config: LineOptions, profile: CorpusProfile | None) -> Glossar
     """Returns the glossary named by `config`, if any. Raises NotFoundError, and DataError, also for reversed terms."""
     if config.glossary is None:
         return None
-    from nmt_cli.carrying.glossary import Glossary  # which few translations need
-
     glossary = Glossary.load(require_file(Path(config.glossary)))
     if profile is not None and profile.are_turned(glossary.terms.items()):
         message = f"{config.glossary} begins its lines with the target language"

@@ -16,9 +16,10 @@ from nmt_cli.search.step_model import StepModel
 from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.tags import TagSet
 from nmt_cli.translation.batch import Tools
-from nmt_cli.translation.forced import encode_pairs, match_line, match_whole
+from nmt_cli.translation.forced import encode_pairs, force_translations, match_line, match_whole
 from nmt_cli.translation.memory.lookup import MemoryEntry, RecalledTranslation, StoredEntries, TranslationMemory
-from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.placement.alignment import find_links
+from nmt_cli.translation.result import Hypothesis, Translation, WordLinks
 from nmt_cli.translation.search import ModelChoice
 from nmt_cli.translation.segmentation.line_reader import LineReader, MatchedPiece
 from nmt_cli.translation.segmentation.pieces import Piece
@@ -79,8 +80,6 @@ class RecallingMemory(NamedTuple):
         recalled = {text_id: piece for text_id, piece in pieces.items() if is_readable(piece)}
         if not (recalled and self.memory.links_words):
             return {}
-        from nmt_cli.translation.forced import force_translations  # which few runs need
-
         sources = [piece.segment.text.strip() for piece in recalled.values()]
         targets = [piece.unchanged for piece in recalled.values()]
         linked, forced = {}, force_translations(translator, sources, targets)
@@ -112,9 +111,6 @@ def make_recalled_piece(piece: Piece, recalled: RecalledTranslation) -> Piece:
 
 def bind_words(translation: Translation, best: Hypothesis, piece: Piece) -> Hypothesis:
     """Returns a recalled translation whose words between marks are linked to those between the same marks."""
-    from nmt_cli.translation.placement.alignment import find_links  # which few runs need
-    from nmt_cli.translation.result import WordLinks
-
     if piece.recalled is None or not piece.recalled.enclosed:
         return best
     before: dict[int, range] = {}

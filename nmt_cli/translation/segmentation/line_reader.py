@@ -9,13 +9,14 @@ from dataclasses import replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from nmt_cli.carrying.glossary import TERMS
+from nmt_cli.carrying.glossary import TERMS, Glossary
 from nmt_cli.carrying.kinds import DOUBTFUL, IF_LOST, KINDS, SYNTAX, find_spans, is_amount, write_spans
 from nmt_cli.carrying.masking import MaskedSide, escape_placeholders, make_span_key, mask, number_spans, select_spans
 from nmt_cli.carrying.names import NameFinder
 from nmt_cli.carrying.numbers import NumberNotation
 from nmt_cli.carrying.people import find_missing_names
 from nmt_cli.carrying.spans import Context, DoubtfulKind, LostKind, Span, SpanKind
+from nmt_cli.carrying.syntax import split_choice
 from nmt_cli.rewriting.characters import Characters
 from nmt_cli.rewriting.marks import Quotes
 from nmt_cli.rewriting.protocol import Rewrite, TextContext
@@ -26,12 +27,11 @@ from nmt_cli.text.characters import DASHES, HYPHENS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.config import LineOptions
-from nmt_cli.translation.segmentation.dividers import ANY_GUARD, DividedLine, divide
+from nmt_cli.translation.segmentation.dividers import ANY_GUARD, DividedLine, divide, frame_segment
 from nmt_cli.translation.segmentation.pieces import Piece, make_frame_piece, make_plain_piece
 from nmt_cli.translation.segmentation.segments import Segment, cut, is_plain
 
 if TYPE_CHECKING:
-    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.search.constraints import TextId
     from nmt_cli.translation.result import Translation
 
@@ -172,8 +172,6 @@ class LineReader:
 
     def split_around_choice(self, text: str, choice: Span) -> list[Segment]:
         """Returns the segments of an ICU message; the words around a choice go into each of its texts."""
-        from nmt_cli.carrying.syntax import split_choice  # which few lines need
-
         parts = split_choice(text[choice.start : choice.end])
         if parts is None:
             return []
@@ -223,8 +221,6 @@ def split_off_frame(segment: Segment, language: str) -> list[Segment]:
     """Separates a segment from its frame, which becomes segments of its own."""
     if is_plain(segment):
         return [segment]
-    from nmt_cli.translation.segmentation.dividers import frame_segment  # which few lines need
-
     return frame_segment(segment, language)
 
 
