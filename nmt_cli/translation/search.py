@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,19 +21,16 @@ from nmt_cli.errors import OptionError
 from nmt_cli.search.beam import BeamNode, BeamSearch, BeamTrace
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.search.constraints import CopyLimit, Guide, TargetPrefix, TextId, limit_lengths
+from nmt_cli.search.forced import ForcedTarget
 from nmt_cli.search.mixing import Ensemble
 from nmt_cli.search.step_model import SearchResult, StepModel
 from nmt_cli.sources.source import Source, SourceRow
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import SENTENCE_END
-from nmt_cli.text.tags import SentenceContext
+from nmt_cli.text.tags import SentenceContext, TagSet
 from nmt_cli.text.tokenizer import Tokenizer
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.result import Hypothesis, Translation
-
-if TYPE_CHECKING:
-    from nmt_cli.search.forced import ForcedTarget
-    from nmt_cli.text.tags import TagSet
 
 CountReporter = Callable[[int], None]  # receives the number of finished texts
 ModelChoice = Callable[[Sequence[int]], StepModel[Any]]  # of a batch, by the indices of its rows
