@@ -15,9 +15,8 @@ from nmt_cli.cli.app import app
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.search.mixing import StoredTokens
-from nmt_cli.translation import forced
 from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
-from nmt_cli.translation.forced import Judge
+from nmt_cli.translation.forced import Judge, force_translations
 from nmt_cli.translation.lines import ContextWindow, lay_out_lines
 from nmt_cli.translation.memory.lookup import MOST_COMPARED, MOST_STORED, NearTexts, StoredEntries, TranslationMemory
 from nmt_cli.translation.placement.alignment import find_links
@@ -71,8 +70,8 @@ def test_words_between_marks_are_linked_to_those_between_the_same_marks() -> Non
 
 def test_the_network_reads_no_translation_far_longer_than_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    force = forced.force_translations
-    monkeypatch.setattr(forced, "force_translations", lambda *given: [read.extend(given[2]), force(*given)][1])
+    reader = "nmt_cli.translation.memory.recall.force_translations"
+    monkeypatch.setattr(reader, lambda *given: [read.extend(given[2]), force_translations(*given)][1])
     memory, long = TranslationMemory(), " ".join(["edab"] * 500)
     memory.add("bade lu 3.", long)
     memory.add("ti so 3.", "os it 3.")
