@@ -32,7 +32,7 @@ from nmt_cli.text.tags import merge_tags
 
 SAMPLE = 500  # records by whose content columns are chosen
 
-Content = TypeVar("Content", bound=Sequence[str])  # of a line, or of its cells
+LineT = TypeVar("LineT", bound=Sequence[str])  # of a line, or of its cells
 TableRecord = tuple[int, Sequence[str]]  # the line on which it begins, and its cells
 OPEN_QUOTE = "perhaps a quote that begins here is never closed"
 
@@ -136,9 +136,9 @@ ALL_QUOTED = ("",)  # which every text holds
 QUOTED_CELL = re.compile(r'(?:^|(?<=\t)|(?<=\n))"((?:[^"]|"")*)"(?=[\t\r\n]|$)')
 
 
-def take_head(lines: Iterator[tuple[int, Content]], count: int) -> list[tuple[int, Content]]:
+def take_head(lines: Iterator[tuple[int, LineT]], count: int) -> list[tuple[int, LineT]]:
     """Consumes the first `count` lines or records, or fewer if they are long."""
-    head: list[tuple[int, Content]] = []
+    head: list[tuple[int, LineT]] = []
     size = 0
     for line in islice(lines, count):
         head.append(line)
