@@ -276,9 +276,9 @@ def run_without_command(
 ) -> None:
     """From a file of sentence pairs to a translator: prepare, train, translate, evaluate, visualize."""
     if context.invoked_subcommand is None:
-        from nmt_cli.cli.status import describe_status  # which only `nmt` alone needs
+        from nmt_cli.cli.status import STATUS_COLUMN, describe_status  # which only `nmt` alone needs
 
-        render.print_lines(describe_status())
+        render.print_lines(describe_status(), STATUS_COLUMN)
 
 
 main = typer.main.get_command(app).main

@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 
 # Checks whose findings are usual: their examples are shown with --verbose alone. Dropped pairs are always counted.
+COLUMN = 11  # of what follows a name such as "split"
 HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "control", "identical-short", "numbers"})
 
 
@@ -58,7 +60,7 @@ def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) 
     for side, text in manifest.monolingual.items():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in text.dropped.items())
         why = f"; dropped {text.read - text.kept:,}: {reasons}" if reasons else ""
-        screen.say(f"  text     {format_count(text.kept, f'{side} sentence')} without translations{why}")
+        screen.say(f"  text     {format_count(text.kept, f'{side} sentence')} without translations{why}", hang=COLUMN)
     next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
     screen.say_detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
     show_advice(screen, advice)
@@ -95,32 +97,33 @@ def format_example(example: FindingExample) -> str:
 
 def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
     """Prints the sizes of the splits, the leak of a random split, and the vocabulary."""
+    say, detail = partial(screen.say, hang=COLUMN), partial(screen.say_detail, hang=COLUMN)
     leak, counts = manifest.leak, manifest.counts
     splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
     leaked = leak.test_sources_by_rows
     leak_note = f" (a random split would have leaked {leaked:.0%} of the test set)" if leaked else ""
     longer = "longer " if manifest.options["context"] else ""
     units = [longer + manifest.source.unit, *manifest.options["group_column"]]
-    screen.say(f"  split    {splits}     no {' or '.join(units)} appears in two splits{leak_note}")
+    say(f"  split    {splits}     no {' or '.join(units)} appears in two splits{leak_note}")
     if counts.repeated:
         repetitions = format_count(counts.repeated, "training pair is a repetition", "training pairs are repetitions")
-        screen.say(f"           {repetitions}, by weight")
+        say(f"           {repetitions}, by weight")
     groups = format_count(leak.groups, "group")
-    screen.say_detail(f"           {groups} of connected pairs, the largest of {leak.largest_group:,}")
+    detail(f"           {groups} of connected pairs, the largest of {leak.largest_group:,}")
     for tag, counts_of_tag in manifest.tags.items():
         numbers = "   ".join(f"{split} {number:,}" for split, number in counts_of_tag.items())
-        screen.say(f"  tag      {tag:<10} {numbers}")
+        say(f"  tag      {tag:<10} {numbers}")
     if manifest.options["context"]:
         pairs = format_count(manifest.context.pairs, "training pair is", "training pairs are")
-        screen.say(f"  context  {pairs} learned with the previous sentence; dev and test are whole texts")
+        say(f"  context  {pairs} learned with the previous sentence; dev and test are whole texts")
         if recurring := manifest.context.recurring.get("test"):
             short = format_count(recurring, "short test pair is", "short test pairs are")
-            screen.say(f"           {short} in training, too, but after another sentence")
+            say(f"           {short} in training, too, but after another sentence")
     for line in manifest.source.list_headlines():
-        screen.say(f"  {line}")
-    screen.say(f"  subwords {manifest.source.describe_subwords(manifest.target, manifest.tokenizer.kind)}")
+        say(f"  {line}")
+    say(f"  subwords {manifest.source.describe_subwords(manifest.target, manifest.tokenizer.kind)}")
     for line in (*manifest.source.list_details("source"), *manifest.target.list_details("target")):
-        screen.say_detail(f"           {line}")
+        detail(f"           {line}")
 
 
 CORPUS_HELP = (

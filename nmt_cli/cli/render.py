@@ -55,20 +55,20 @@ class Screen:
         """Whether progress may be redrawn in place."""
         return not self.quiet and sys.stderr.isatty() and self.console.is_terminal
 
-    def say(self, text: str, *, style: str | None = None) -> None:
-        """Prints a line, wrapped at words on a terminal."""
+    def say(self, text: str, *, style: str | None = None, hang: int | None = None) -> None:
+        """Prints a line, wrapped at words on a terminal, further lines indented by `hang` columns."""
         if self.quiet:
             return
-        lines = "\n".join(wrap_for(sys.stderr, name_packages(text)))
+        lines = "\n".join(wrap_for(sys.stderr, name_packages(text), hang))
         if "console" in vars(self):  # which may be drawing a bar
             self.console.print(lines, style=style, soft_wrap=True)
         else:
             typer.secho(lines, err=True, **({} if os.environ.get("NO_COLOR") else STYLES.get(style, {})))
 
-    def say_detail(self, text: str) -> None:
+    def say_detail(self, text: str, *, hang: int | None = None) -> None:
         """Prints a line only with --verbose."""
         if self.verbose:
-            self.say(text, style="dim")
+            self.say(text, style="dim", hang=hang)
 
     def warn(self, text: str) -> None:
         self.say(f"  ! {text}", style="yellow")
@@ -101,20 +101,20 @@ def name_packages(text: str) -> str:
     return text
 
 
-def print_lines(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str], hang: int | None = None) -> None:
     """Prints lines to standard output, wrapped at words on a terminal."""
     for line in lines:
-        typer.echo("\n".join(wrap_for(sys.stdout, line)))
+        typer.echo("\n".join(wrap_for(sys.stdout, line, hang)))
 
 
-def wrap_for(stream: TextIO, line: str) -> list[str]:
+def wrap_for(stream: TextIO, line: str, hang: int | None = None) -> list[str]:
     r"""Returns the lines that a line of ours takes on this stream.
 
     Names and texts of others stand in it, so its control characters are shown, line ends too: a file called `a\nb: ok`
     must not print a line of its own.
     """
     width, line = find_width(stream), escape_line(line)
-    return [line] if width is None else wrap_text(line, width)
+    return [line] if width is None else wrap_text(line, width, hang=hang)
 
 
 def find_width(stream: TextIO) -> int | None:

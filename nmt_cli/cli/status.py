@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 FILES_NAMED = 3
 MODELS_NAMED = 2
+STATUS_COLUMN = 9  # of what follows a name such as "corpus"
 
 
 class Status(NamedTuple):
@@ -79,10 +81,10 @@ def has_interrupted_training(model: Path) -> bool:
 
     if not any((model / CHECKPOINTS).glob("*.npz")):
         return False
-    from nmt_cli.training.checkpoints import is_unfinished, read_facts  # numpy, which few directories need
+    from nmt_cli.training.checkpoints import read_facts  # numpy, which few directories need
 
     facts = read_facts(model)
-    return facts is not None and facts["updates"] > 0 and is_unfinished(facts)
+    return facts is not None and facts["updates"] > 0 and not facts.get("complete")
 
 
 def choose_place(name: str, default: Path, environment: Mapping[str, str], nearby: FoundFile | None) -> Path:
@@ -100,7 +102,7 @@ def describe_status(environment: Mapping[str, str] | None = None) -> list[str]:
         *describe_scores(status),
         *([f"settings {status.settings}"] if status.settings is not None else []),
         *(f"  ! {problem}" for problem in status.problems),
-        *(f"{'next' if number == 0 else '':9}{command}" for number, command in enumerate(list_next(status))),
+        *(f"{name:{STATUS_COLUMN}}{line}" for name, line in zip_longest(["next"], list_next(status), fillvalue="")),
         "",
         "All commands: nmt --help",
     ]

@@ -310,7 +310,7 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
         refuse_earlier(directory, command)
         return
     has_runs, is_model = (directory / FIRST_RUN).is_dir(), (directory / CARD).exists()
-    if facts is not None and facts["updates"] > 0 and not has_runs and (not is_model or is_unfinished(facts)):
+    if facts is not None and facts["updates"] > 0 and not has_runs and (not is_model or not facts.get("complete")):
         raise OutputError(
             f"{directory}/ holds a training that was interrupted in epoch {facts['progress']['epoch']}",
             hint=f"continue with `{command}`, or start over with --force",
@@ -342,12 +342,6 @@ def is_of_earlier(directory: Path) -> bool:
     """Whether the state in a directory is of a training that another was to replace."""
     state = locate_state(directory)
     return state.is_file() and state.with_name(REPLACING).exists()
-
-
-def is_unfinished(facts: Mapping[str, Any]) -> bool:
-    """Whether the state is of a training that was stopped within its planned epochs or its time."""
-    planned, progress = facts.get("identity", {}).get("training", {}), facts["progress"]
-    return bool(progress["share"] < 1 if planned.get("time") else progress["epoch"] <= planned.get("epochs", 0))
 
 
 def remove_partial_files(directory: Path) -> None:

@@ -192,7 +192,7 @@ class TrainingRun:
         if self.updates == 0:
             self.write_checkpoint()  # to roll back to; and if the disk is too small, it fails now and not in hours
         self.began_at, self.saved_at = self.updates, time.monotonic()
-        while not self.cluster.ask_chief(self.is_finished()):
+        while not self.cluster.ask_chief(self.stopped or self.is_complete):
             try:
                 self.run_epoch()
             except Diverged as problem:
@@ -245,12 +245,13 @@ class TrainingRun:
         """Number of epochs that have passed, including the finished share of the current one."""
         return self.progress.epoch - 1 + self.progress.meter.steps / self.updates_of_epoch
 
-    def is_finished(self) -> bool:
-        """Whether no further epoch is to start."""
+    @property
+    def is_complete(self) -> bool:
+        """Whether all epochs are passed, the time is up, or patience has run out."""
         config, best, completed = self.trainer.config, self.checkpoints.best, self.progress.epoch - 1
         is_patient = config.patience is None or best is None or completed - best.epoch < config.patience
-        is_complete = completed >= config.epochs if self.deadline is None else self.is_time_up
-        return self.stopped or is_complete or not is_patient
+        is_over = completed >= config.epochs if self.deadline is None else self.is_time_up
+        return is_over or not is_patient
 
     @property
     def is_time_up(self) -> bool:
@@ -389,7 +390,7 @@ class TrainingRun:
             self.progress.elapsed, self.progress.share = self.deadline.elapsed, self.deadline.share
         identity, progress = self.request.identify(self.replay), self.progress.to_mapping()
         facts: dict[str, Any] = {"identity": identity, "progress": progress, "updates": self.updates}
-        facts["typed"] = self.request.typed
+        facts |= {"typed": self.request.typed, "complete": self.is_complete}
         if self.parent is not None:
             facts["parent"] = asdict(self.parent)
         self.checkpoints.save_state(self.trainer.state, facts)

@@ -31,12 +31,12 @@ def make_card(source: str = "eng", target: str = "deu", **entries: Any) -> Model
     return ModelCard(**{**values, **entries})
 
 
-def write_state(directory: Path, updates: int, epoch: int = 1) -> None:
+def write_state(directory: Path, updates: int, *, complete: bool = False) -> None:
     """Writes the checkpoint of a training that was begun with `--epochs 20`, and has made so many updates."""
     (directory / "checkpoints").mkdir(parents=True, exist_ok=True)
     identity = {"network": ModelConfig.from_options().to_mapping(), "training": TrainOptions(epochs=20).to_mapping()}
-    facts = {"identity": identity, "updates": updates, "progress": {"rollbacks": 0, "epoch": epoch}}
-    facts |= {"format": checkpoints.FORMAT, "typed": [("--epochs", "20")]}
+    facts = {"identity": identity, "updates": updates, "progress": {"rollbacks": 0, "epoch": 1}}
+    facts |= {"format": checkpoints.FORMAT, "complete": complete, "typed": [("--epochs", "20")]}
     checkpoints.write_arrays(checkpoints.locate_state(directory), [(checkpoints.FACTS, json.dumps(facts))])
 
 

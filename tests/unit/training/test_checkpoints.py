@@ -201,9 +201,9 @@ def lock_once(directory: Path, *, replace: bool = False, resume: bool = False) -
         pass
 
 
-def leave_state(directory: Path, updates: int, epochs: int = 2) -> None:
+def leave_state(directory: Path, updates: int, *, complete: bool = True) -> None:
     (directory / "checkpoints").mkdir(parents=True, exist_ok=True)
-    facts = {"updates": updates, "progress": {"epoch": 3}, "identity": {"training": {"epochs": epochs}}}
+    facts = {"updates": updates, "progress": {"epoch": 3}, "complete": complete}
     Checkpoints(directory).save_state([], facts)
 
 
@@ -294,7 +294,7 @@ def test_a_checkpoint_is_lost_only_if_that_was_asked_for(tmp_path: Path) -> None
     with pytest.raises(OutputError, match="already exists") as caught:
         lock_once(tmp_path / "m")
     assert "--resume" in caught.value.hint
-    leave_state(tmp_path / "m", updates=1, epochs=3)  # stopped: its model is there, and its last epoch is not
+    leave_state(tmp_path / "m", updates=1, complete=False)  # stopped: its model is there, and its last epoch is not
     with pytest.raises(OutputError, match="interrupted in epoch 3"):
         lock_once(tmp_path / "m")
     lock_once(tmp_path / "m", resume=True)

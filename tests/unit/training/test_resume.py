@@ -160,6 +160,8 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_was_not(corpus: PreparedCorpus,
     whole.fit()
     stopped.fit()
     assert [record.complete for record in stopped.checkpoints.records] == [False]
+    facts = [saved_options.read_facts(tmp_path / name) for name in ("whole", "stopped")]
+    assert [each is not None and each["complete"] for each in facts] == [True, False]
     after = prepare_run(corpus, tmp_path / "stopped", NUDGED)
     assert after.checkpoints.records == []
     after.fit()
