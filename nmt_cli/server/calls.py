@@ -21,7 +21,8 @@ from starlette.routing import Route
 from nmt_cli.errors import NmtError, name_error
 from nmt_cli.plugins import list_plugins, load_plugin, name_package_of
 from nmt_cli.server.admission import INTERNAL_ERROR, RequestError, explain_missing, name_network
-from nmt_cli.server.service import Service, TranslatedTexts
+from nmt_cli.server.service import DEFAULT, Service, TranslatedTexts, Wishes
+from nmt_cli.server.stores import read_terms
 from nmt_cli.text.wrapping import format_count, replace_surrogates
 
 RETRY_SECONDS = 30  # after which a client may ask again
@@ -87,6 +88,13 @@ class Call:
     values: Values
     service: Service
     warning: str = ""
+
+    @property
+    def wishes(self) -> Wishes:
+        """How the texts are to be translated, by values that no client of LibreTranslate sends, but any may."""
+        formality, domain = (self.values.read_text(name, default="") for name in ("formality", "tag"))
+        terms = self.values.find("glossary")
+        return Wishes(formality or DEFAULT, domain.strip().lower(), read_terms(terms) if terms else None)
 
     async def translate(
         self, texts: Sequence[str], source: str | None, target: str | None, alternatives: int = 0, **options: Any

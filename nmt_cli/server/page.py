@@ -22,11 +22,9 @@ from nmt_cli.pages import POLICY as DESCRIPTION_POLICY
 from nmt_cli.pages import render_document
 from nmt_cli.runtime.installed_models import name_model
 from nmt_cli.server.admission import INTERNAL_ERROR, RequestError
-from nmt_cli.server.batching import RequestOptions
 from nmt_cli.server.calls import GET, Call, Reply, ServedPath
 from nmt_cli.server.models import ServedModel
-from nmt_cli.server.service import DEFAULT as USUAL_FORMALITY
-from nmt_cli.server.service import Service, TextLine, choose_domain, choose_register
+from nmt_cli.server.service import Service, TextLine
 from nmt_cli.server.shapes import libretranslate
 from nmt_cli.text.tags import FORMAL, INFORMAL
 from nmt_cli.visuals.labels import label_attention
@@ -89,13 +87,11 @@ async def translate(call: Call) -> Any:
     """Translates the text of the page; answers with each line and its details."""
     text = call.values.read_text("q")
     model = call.service.pool.find(call.values.read_text("source"), call.values.read_text("target"))
-    register = choose_register(model, call.values.read_text("formality", default=USUAL_FORMALITY))
-    tags = (*choose_domain(model, libretranslate.read_domain(call.values)), *register)
+    options = call.wishes.fit_to(model)._replace(n_best=HYPOTHESES)
     split = call.service.split_texts([text])
-    options = RequestOptions(tags, n_best=HYPOTHESES)
     translations = iter(await call.service.translate_lines(model, split.lines, options, are_text=True))
     lines = split.texts[0]
-    near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR, register) for line in lines])
+    near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR, options.tags) for line in lines])
     per_line = [next(translations) if line.is_translated else None for line in lines]
     return {
         "lines": await asyncio.to_thread(

@@ -189,10 +189,7 @@ class ServeRequest:
 
 
 def serve(
-    request: ServeRequest,
-    announce: Callable[[str, Service], None],
-    log: Log = ignore_line,
-    report: Log = ignore_line,
+    request: ServeRequest, announce: Callable[[str, Service], None], log: Log = ignore_line, report: Log = ignore_line
 ) -> None:
     """Serves the models until a signal asks for the end; `announce` receives the address once it listens.
 

@@ -247,6 +247,22 @@ def choose_domain(model: ServedModel, domain: str) -> tuple[str, ...]:
     return (domain,) if domain else ()
 
 
+class Wishes(NamedTuple):
+    """How a request wants its texts translated."""
+
+    formality: str = DEFAULT  # one of FORMALITIES
+    domain: str = ""  # a tag of the model
+    glossary: Glossary | None = None  # instead of the server's
+
+    def fit_to(self, model: ServedModel) -> RequestOptions:
+        """Returns the options of a search. Raises RequestError for what the model lacks."""
+        tags = (*choose_domain(model, self.domain), *choose_register(model, self.formality))
+        return RequestOptions(tags, self.glossary)
+
+
+USUAL_WISHES = Wishes()
+
+
 class TranslatedTexts(NamedTuple):
     """The translations of the texts of a request."""
 
@@ -343,22 +359,18 @@ class Service:
         *,
         are_markup: bool = False,
         kept_tags: frozenset[str] = frozenset(),
-        formality: str = DEFAULT,
-        domain: str = "",
-        glossary: Glossary | None = None,
+        wishes: Wishes = USUAL_WISHES,
     ) -> TranslatedTexts:
         """Translates texts of one language; "auto" detects it, and keeps those that are already in the target language.
 
-        In markup, elements named in `kept_tags` are kept. `formality` is one of FORMALITIES, `domain` a tag of the
-        model. `glossary` replaces the server's.
+        In markup, elements named in `kept_tags` are kept.
         """
         read = [TAG.sub(" ", text) for text in texts] if are_markup else texts  # the names of tags look English
         model, guesses = await self.find_model(read, source, target)
         kept = {index: guess.overall for index, guess in enumerate(guesses) if guess.is_target(model)}
         guesses = [kept.get(index, guess) for index, guess in enumerate(guesses)]
         asked = ["" if index in kept else text for index, text in enumerate(texts)]
-        register = choose_register(model, formality)
-        options = RequestOptions((*choose_domain(model, domain), *register), glossary)
+        options = wishes.fit_to(model)
         others: list[list[str]] = []
         if are_markup:
             translated = await self.translate_markup(model, asked, kept_tags, options)
@@ -367,7 +379,7 @@ class Service:
             translations = await self.translate_lines(model, split.lines, options._replace(n_best=1 + alternatives))
             translated = split.join(translations)
             if alternatives:
-                find_near = partial(model.find_near, most=alternatives, tags=register)
+                find_near = partial(model.find_near, most=alternatives, tags=options.tags)
                 others = await asyncio.to_thread(split.join_alternatives, translations, alternatives, find_near)
         results = [text if index in kept else translated[index] for index, text in enumerate(texts)]
         return TranslatedTexts(model, results, others, guesses)
@@ -417,9 +429,7 @@ class Service:
         source: str | None,
         target: str | None,
         progress: StageReporter = ignore_progress,
-        glossary: Glossary | None = None,
-        formality: str = DEFAULT,
-        domain: str = "",
+        wishes: Wishes = USUAL_WISHES,
     ) -> TranslatedDocument:
         """Translates an uploaded document; its language is detected from its first texts if it is "auto"."""
         from nmt_cli.api.translator import read_first_texts, translate_file
@@ -431,17 +441,16 @@ class Service:
         try:
             texts = await asyncio.to_thread(read_first_texts, upload) if is_any(source) else []
             model, guesses = await self.find_model([" ".join(" ".join(texts).split())], source, target)
-            register = choose_register(model, formality)
-            memory, scope = model.find_memory(register), find_scope(None, model.card, model.directory)
+            options, scope = wishes.fit_to(model), find_scope(None, model.card, model.directory)
             report = await self.threads.read_document(
                 model,
                 lambda translate: translate_file(
                     *(translate, upload, path, DocumentOptions(), model.card.languages),
-                    memory=memory,
+                    memory=model.find_memory(options.tags),
                     scope=scope,
                     progress=progress,
                 ),
-                RequestOptions((*choose_domain(model, domain), *register), glossary),
+                options,
             )
         except NmtError as error:
             raise RequestError(400, error.message.replace(str(upload), name)) from error

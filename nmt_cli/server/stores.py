@@ -26,13 +26,7 @@ from typing import IO, Any
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.errors import DataError, OutputError
 from nmt_cli.files import acquire_system_lock
-from nmt_cli.formats.jsonl import (
-    SuggestedPair,
-    parse_heading,
-    parse_suggestion,
-    read_suggestions,
-    write_heading,
-)
+from nmt_cli.formats.jsonl import SuggestedPair, parse_heading, parse_suggestion, read_suggestions, write_heading
 from nmt_cli.languages.codes import KnownLanguage, are_same_languages
 from nmt_cli.server.admission import DEFAULT_LIMITS, Limits, RequestError
 from nmt_cli.server.models import ServedModel

@@ -13,7 +13,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from nmt_cli.server.admission import RequestError
 from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, explain_failure, find_owner
 from nmt_cli.server.models import is_any
-from nmt_cli.server.service import TranslatedDocument
+from nmt_cli.server.service import TranslatedDocument, Wishes
 from nmt_cli.server.shapes.libretranslate import send_result, store_upload
 from nmt_cli.server.stores import LONGEST_NAME, ClientDocument, ClientGlossary, read_terms
 from nmt_cli.text.tags import FORMAL, INFORMAL
@@ -91,16 +91,17 @@ def find_glossary(call: Call) -> ClientGlossary:
     return call.service.glossaries.find(str(call.request.path_params["identifier"]), find_owner(call))
 
 
-def find_named_glossary(call: Call, source: str, target: str) -> ClientGlossary | None:
-    """Returns the glossary that a request names, if any. Raises RequestError for one of other languages."""
+def read_wishes(call: Call) -> tuple[str, Wishes]:
+    """Returns the source of a request and its other wishes. Raises RequestError for a glossary of other languages."""
+    source, target = call.values.read_text("source_lang", default="auto"), call.values.read_text("target_lang")
     identifier = call.values.read_text("glossary_id", default="")
     if not identifier:
-        return None
+        return source, call.wishes
     glossary = call.service.glossaries.find(identifier, find_owner(call))
     model = call.service.pool.find(glossary.source.code if is_any(source) else source, target)
     if (model.source, model.target) != (glossary.source, glossary.target):
         raise RequestError(400, "Invalid request: the glossary is of other languages")
-    return glossary
+    return glossary.source.code, call.wishes._replace(glossary=glossary.glossary)
 
 
 def describe_glossary(glossary: ClientGlossary) -> GlossaryDescription:
@@ -146,22 +147,15 @@ class DocumentStatus(Reply):
 async def send_document(call: Call) -> SentDocument:
     """Starts the translation of a document; answers with its id and its key."""
     values, service = call.values, call.service
-    source, target = values.read_text("source_lang", default="auto"), values.read_text("target_lang")
-    formality = values.read_text("formality", default="default")
-    glossary = find_named_glossary(call, source, target)
+    (source, wishes), target = read_wishes(call), values.read_text("target_lang")
     folder = tempfile.TemporaryDirectory(prefix="nmt.")
     try:
         path, name = await store_upload(call, Path(folder.name))
         refuse_other_format(path, values.read_text("output_format", default=""))
 
         async def translate() -> str:
-            language = source if glossary is None else glossary.source.code
-            terms = None if glossary is None else glossary.glossary
-            translated = await bound_time(
-                service.translate_document(path, name, language, target, glossary=terms, formality=formality),
-                service.limits.file_seconds,
-            )
-            return translated.name
+            work = service.translate_document(path, name, source, target, wishes=wishes)
+            return (await bound_time(work, service.limits.file_seconds)).name
 
         document = service.documents.start(find_owner(call), translate)
     except BaseException:
@@ -256,22 +250,11 @@ class DeepLUsage(Reply):
 async def translate(call: Call) -> DeepLTranslations:
     values = call.values
     texts = values.read_texts("text")
-    target = values.read_text("target_lang")
-    source = values.read_text("source_lang", default="auto")
+    (source, wishes), target = read_wishes(call), values.read_text("target_lang")
     lists = values.read_texts("ignore_tags") if values.find("ignore_tags") else []
     ignored = frozenset(name.strip().lower() for names in lists for name in names.split(","))
     are_markup = values.read_choice("tag_handling", "", "xml", "html") != ""
-    formality = values.read_text("formality", default="default")
-    glossary = find_named_glossary(call, source, target)
-    if glossary is not None:
-        source = glossary.source.code
-    translated = await call.translate(
-        *(texts, source, target),
-        are_markup=are_markup,
-        kept_tags=ignored,
-        formality=formality,
-        glossary=None if glossary is None else glossary.glossary,
-    )
+    translated = await call.translate(*(texts, source, target), are_markup=are_markup, kept_tags=ignored, wishes=wishes)
     return DeepLTranslations(
         [
             DeepLTranslation(translated.name_source(index).upper(), text, len(texts[index]))

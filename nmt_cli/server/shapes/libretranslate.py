@@ -13,14 +13,12 @@ from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
-from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.formats import DOCUMENTS, FORMATS
 from nmt_cli.plugins import list_plugins
 from nmt_cli.server.admission import RequestError, explain_missing
-from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, Values, find_address, find_secret
+from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, find_address, find_secret
 from nmt_cli.server.models import is_any
-from nmt_cli.server.service import Detected, TranslatedDocument, choose_register
-from nmt_cli.server.stores import read_terms
+from nmt_cli.server.service import DEFAULT, Detected, TranslatedDocument, choose_register
 from nmt_cli.text.tags import parse_tag_name
 
 # Two small shapes: `text_list` of Immersive Translate and kiss-translator, and DeepLX's single text.
@@ -129,14 +127,7 @@ async def translate(call: Call) -> TranslateReply | ListedTranslations | DeepLXT
     if text_format not in ("text", "html"):
         raise RequestError(400, f"{text_format} format is not supported")
     are_markup = text_format == "html"
-    formality = values.read_text("formality", default="default")  # as DeepL has it
-    translated = await call.translate(
-        *(texts, source, target, number),
-        are_markup=are_markup,
-        formality=formality,
-        domain=read_domain(values),
-        glossary=find_glossary_of(values),
-    )
+    translated = await call.translate(texts, source, target, number, are_markup=are_markup, wishes=call.wishes)
     answer = TranslateReply(translated.texts, warning=call.warning or None)
     if is_any(source):
         answer.detectedLanguage = describe_guesses(translated.guesses)
@@ -147,16 +138,6 @@ async def translate(call: Call) -> TranslateReply | ListedTranslations | DeepLXT
     if call.request.method == "GET":
         answer.translation = answer.translatedText
     return answer
-
-
-def read_domain(values: Values) -> str:
-    return values.read_text("tag", default="").strip().lower()
-
-
-def find_glossary_of(values: Values) -> Glossary | None:
-    """Returns the glossary in a request, if any: no client of LibreTranslate's sends one."""
-    terms = values.find("glossary")
-    return read_terms(terms) if terms else None
 
 
 async def detect_language(call: Call) -> list[GuessedLanguage]:
@@ -191,11 +172,10 @@ def write_address(call: Call, document: TranslatedDocument) -> str:
 async def translate_upload(call: Call, progress: StageReporter = ignore_progress) -> TranslatedDocument:
     """Translates the document of a form. Raises RequestError for one that cannot be translated."""
     source, target = call.values.read_text("source"), call.values.read_text("target")
-    glossary, formality = find_glossary_of(call.values), call.values.read_text("formality", default="default")
-    domain = read_domain(call.values)
+    wishes = call.wishes
     with tempfile.TemporaryDirectory(prefix="nmt.") as folder:
         upload = await store_upload(call, Path(folder))
-        return await call.service.translate_document(*upload, source, target, progress, glossary, formality, domain)
+        return await call.service.translate_document(*upload, source, target, progress, wishes)
 
 
 class StoredUpload(NamedTuple):
@@ -249,7 +229,7 @@ async def keep_suggestion(call: Call) -> dict[str, bool]:
         raise RequestError(403, "Suggestions are disabled on this server.")
     model = service.pool.find(values.read_text("source"), values.read_text("target"))
     source, target = values.read_text("q"), values.read_text("s")
-    register = choose_register(model, values.read_text("formality", default="default"))
+    register = choose_register(model, values.read_text("formality", default=DEFAULT))
     service.check_lines([source, target])
     tags = (*model.tags, *map(parse_tag_name, register))
     client = service.admission.name_client(find_secret(call), find_address(call.request))
