@@ -243,13 +243,10 @@ def evaluate(
         is_profiled=profile,
         with_runs=all_runs,
     )
-    done = select_report(run_evaluation(request, progress or ignore_progress))
+    result = run_evaluation(request, progress or ignore_progress)
+    done = result.report if isinstance(result, EvaluationOutcome) else result
     log_warnings(done.warnings)
     return done
-
-
-def select_report(result: EvaluationOutcome | SystemComparison) -> Report | SystemComparison:
-    return result.report if isinstance(result, EvaluationOutcome) else result
 
 
 def run_evaluation(request: EvaluationRequest, progress: StageReporter) -> EvaluationOutcome | SystemComparison:

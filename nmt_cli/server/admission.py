@@ -8,7 +8,7 @@ import math
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
@@ -219,27 +219,21 @@ def name_network(address: str) -> str:
     return str(parsed.ipv4_mapped or int(parsed) >> NETWORK_BITS)
 
 
-class Allowance(NamedTuple):
-    """The requests that a caller has left, at a time of the clock."""
-
-    left: float
-    time: float
-
-
 class RequestCounter:
     """Counts requests per minute: a caller may send a minute's at once, and then one whenever one is due."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        self.allowances: OrderedDict[str, Allowance] = OrderedDict()  # the one used last is last
+        # The requests that callers have left at a time of the clock; the one used last is last.
+        self.allowances: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def check(self, caller: str, rate: int | None) -> float:
         """Returns how many requests a caller has left. Raises RequestError if it is less than one."""
         if rate is None:
             return math.inf
         now = self.clock()
-        before = self.allowances.get(caller, Allowance(rate, now))
-        left = min(rate, before.left + (now - before.time) * rate / MINUTE)
+        before, time_before = self.allowances.get(caller, (rate, now))
+        left = min(rate, before + (now - time_before) * rate / MINUTE)
         if left < 1:
             wait = math.ceil((1 - left) * MINUTE / rate)
             raise RequestError(429, f"more than {rate:,} per minute; try again later", retry_after=wait)
@@ -250,7 +244,7 @@ class RequestCounter:
         left = self.check(caller, rate)
         if rate is None:
             return
-        self.allowances[caller] = Allowance(left - 1, self.clock())
+        self.allowances[caller] = left - 1, self.clock()
         self.allowances.move_to_end(caller)
         if len(self.allowances) > REMEMBERED_CALLERS:
             self.allowances.popitem(last=False)
@@ -310,9 +304,13 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?")
 FILES = ("/translate_file", "/page/translate_file", "/v2/document")
 WRITING = ("/suggest", "/v2/glossaries", *FILES)  # paths of requests that leave something behind
-ALLOWED_HEADERS = "Authorization, Content-Type"
-ALLOWED_METHODS = "GET, POST"
-REMEMBERED = "1728000"  # seconds for which a browser need not ask again, as LibreTranslate says
+OF_READERS = {  # of answers that pages of an origin may read
+    b"access-control-allow-headers": b"Authorization, Content-Type",
+    b"access-control-allow-methods": b"GET, POST",
+    b"access-control-expose-headers": b"Authorization",
+    b"access-control-max-age": b"1728000",  # seconds for which a browser need not ask again, as LibreTranslate says
+    b"vary": b"Origin",
+}
 ALWAYS = {  # of every answer
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
@@ -343,10 +341,6 @@ class Rules:
         is_here = name == "localhost" or (is_address(name) and ip_address(name).is_loopback)
         return parts.scheme in ("http", "https") and is_here
 
-    def is_own_origin(self, origin: str, host: str) -> bool:
-        """Whether an `Origin` is this server itself, under the name by which it is addressed."""
-        return split_origin(origin).netloc.lower() == host.lower()
-
 
 def split_origin(origin: str) -> SplitResult:
     """Returns the parts of an `Origin`; empty ones if it is invalid."""
@@ -367,6 +361,9 @@ def is_address(name: str) -> bool:
     return True
 
 
+CLOSING = {"Connection": "close"}
+
+
 class Guard:
     """Filters requests before the application."""
 
@@ -382,7 +379,8 @@ class Guard:
         scope["path"] = f"/{'/'.join(filter(None, scope['path'].split('/')))}"
         request = Request(scope)
         origin = request.headers.get("origin")
-        body = self.bound_body(request, receive)
+        path, seconds = request.url.path, self.rules.limits.body_seconds
+        body = BoundedBody(receive, request.headers, self.find_limit(path), seconds * (10 if path in FILES else 1))
         sender = self.add_headers(send, origin, body)
         refusal = self.refuse_request(request, origin)
         if refusal is not None:
@@ -399,7 +397,8 @@ class Guard:
             return refuse(403, "this server is not known by that name; see --allow-host")
         path = request.url.path
         if origin is not None and path.startswith(WRITING) and request.method != "OPTIONS":
-            if not (self.rules.cors or self.rules.is_own_origin(origin, hosts[0]) or self.rules.may_read(origin)):
+            is_own_page = split_origin(origin).netloc.lower() == hosts[0].lower()
+            if not (is_own_page or self.rules.may_read(origin)):
                 return refuse(403, "pages of other sites may not write here; see --cors")
         length = request.headers.get("content-length")
         if length is not None and "transfer-encoding" in request.headers:  # a proxy may believe the other one
@@ -411,11 +410,6 @@ class Guard:
     def find_limit(self, path: str) -> int:
         return self.rules.limits.file if path in FILES else self.rules.limits.body
 
-    def bound_body(self, request: Request, receive: Receive) -> BoundedBody:
-        """Returns the body of a request, with the limits of its path."""
-        seconds = self.rules.limits.body_seconds * (10 if request.url.path in FILES else 1)
-        return BoundedBody(receive, request.headers, self.find_limit(request.url.path), seconds)
-
     def add_headers(self, send: Send, origin: str | None, body: BoundedBody) -> Send:
         """Returns a `send` that adds the headers common to all answers, and those of CORS for origins that may read.
 
@@ -423,12 +417,8 @@ class Guard:
         """
         extra = dict(ALWAYS)
         if origin is not None and self.rules.may_read(origin):
-            extra[b"access-control-allow-origin"] = b"*" if self.rules.cors else origin.encode("latin-1", "replace")
-            extra[b"access-control-allow-headers"] = ALLOWED_HEADERS.encode()
-            extra[b"access-control-allow-methods"] = ALLOWED_METHODS.encode()
-            extra[b"access-control-expose-headers"] = b"Authorization"
-            extra[b"access-control-max-age"] = REMEMBERED.encode()
-            extra[b"vary"] = b"Origin"
+            allowed = b"*" if self.rules.cors else origin.encode("latin-1", "replace")
+            extra |= OF_READERS | {b"access-control-allow-origin": allowed}
 
         async def send_with_headers(message: HttpMessage) -> None:
             if message["type"] == "http.response.start":
@@ -443,6 +433,6 @@ class Guard:
         return send_with_headers
 
 
-def refuse(status: int, message: str) -> Response:
-    """Returns an answer in the words of both LibreTranslate and DeepL, which closes the connection."""
-    return JSONResponse({"error": message, "message": message}, status, {"Connection": "close"})
+def refuse(status: int, message: str, headers: Mapping[str, str] = CLOSING) -> Response:
+    """Returns an answer in the words of both LibreTranslate and DeepL, which by default closes the connection."""
+    return JSONResponse({"error": message, "message": message}, status, headers)

@@ -42,6 +42,10 @@ class RequestOptions(NamedTuple):
     glossary: Glossary | None = None  # instead of the server's
     n_best: int = 1  # hypotheses of each line
 
+    def add_tags(self, model: ServedModel) -> RequestOptions:
+        """Returns these options behind the tags of a model."""
+        return self._replace(tags=(*map(str, model.tags), *self.tags))
+
 
 USUAL = RequestOptions()
 
@@ -188,7 +192,7 @@ class Batcher:
         if self.waiting_lines + len(lines) > self.limits.waiting:
             raise RequestError(503, "too many requests are waiting; try again in a moment", retry_after=2)
         translations: list[Translation | None] = [None] * len(lines)
-        requests, options = [], options._replace(tags=(*map(str, model.tags), *options.tags))
+        requests, options = [], options.add_tags(model)
         for are_long, lane in self.lanes.items():
             order = [index for index, line in enumerate(lines) if (len(line) >= LONG_LINE) == are_long]
             if order:
@@ -210,7 +214,7 @@ class Batcher:
             self.batches += 1
             self.line_count += len(batch)
         lines = [request.lines[index] for request, index in batch]
-        return self.answer(first.model, first.options, first.options.tags)(Block(0, lines))
+        return self.answer(first.model, first.options)(Block(0, lines))
 
     def translate_in_context(
         self, model: ServedModel, block: Block, options: RequestOptions = USUAL
@@ -221,12 +225,12 @@ class Batcher:
         """
         self.check_lengths(block.texts)
         with self.in_context:
-            return self.answer(model, options, (*map(str, model.tags), *options.tags))(block)
+            return self.answer(model, options.add_tags(model))(block)
 
-    def answer(self, model: ServedModel, options: RequestOptions, all_tags: Sequence[str]) -> TranslateBlock:
-        """Returns the function that translates blocks with a model as a request asks, behind tags."""
+    def answer(self, model: ServedModel, options: RequestOptions) -> TranslateBlock:
+        """Returns the function that translates blocks with a model as a request asks."""
         loaded = self.pool.open(model)
-        tags: dict[str, Any] = {"tag": all_tags} if all_tags else {}
+        tags: dict[str, Any] = {"tag": options.tags} if options.tags else {}
         return answer_with_memory(
             loaded,
             n_best=options.n_best,

@@ -24,7 +24,7 @@ from nmt_cli.runtime.installed_models import name_model
 from nmt_cli.server.admission import INTERNAL_ERROR, RequestError
 from nmt_cli.server.calls import GET, Call, Reply, ServedPath
 from nmt_cli.server.models import ServedModel
-from nmt_cli.server.service import Service, TextLine
+from nmt_cli.server.service import TextLine
 from nmt_cli.server.shapes import libretranslate
 from nmt_cli.text.tags import FORMAL, INFORMAL
 from nmt_cli.visuals.labels import label_attention
@@ -44,18 +44,11 @@ REVIEWED = 200  # texts of a document that the page lists
 END = "</s>"
 
 
-async def show_page(call: Call) -> Response:
-    return read_asset("page.html")
-
-
 async def send_file(call: Call) -> Response:
-    name = str(call.request.path_params["name"])
+    """Sends a file of the page; `/` is the page itself."""
+    name = str(call.request.path_params.get("name", "page.html"))
     if name not in ASSETS:
         raise RequestError(404, "there is nothing at this address")
-    return read_asset(name)
-
-
-def read_asset(name: str) -> Response:
     text = resources.files("nmt_cli.server").joinpath("assets", name).read_text(encoding="utf-8")
     return Response(text, media_type=ASSETS[name], headers={"Content-Security-Policy": POLICY})
 
@@ -209,7 +202,7 @@ def cut_segments(text: str, words: Sequence[str]) -> list[tuple[str, int]]:
 
 
 PATHS = (
-    ServedPath("/", show_page, methods=GET, needs_key=False),
+    ServedPath("/", send_file, methods=GET, needs_key=False),
     ServedPath("/page/translate", translate),
     ServedPath("/page/translate_file", translate_file, takes_files=True),
     ServedPath("/page/models", list_models, methods=GET, needs_key=False),
@@ -226,9 +219,9 @@ PATHS = (
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def write_metrics(service: Service) -> str:
-    """Returns all metrics of a server."""
-    batcher, counts = service.batcher, service.counts
+async def show_metrics(call: Call) -> PlainTextResponse:
+    """Answers with all metrics of the server."""
+    service, batcher, counts = call.service, call.service.batcher, call.service.counts
     answers = {f'{{path="{path}",status="{status}"}}': number for (path, status), number in counts.answers.items()}
     loaded = {model.directory for model in service.pool.models if model.translator is not None}
     families: tuple[tuple[str, str, str, Mapping[str, float]], ...] = (
@@ -245,7 +238,7 @@ def write_metrics(service: Service) -> str:
     for name, kind, text, values in families:
         lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
         lines += [f"{name}{suffix} {value}" for suffix, value in values.items()]
-    return "\n".join(lines) + "\n"
+    return PlainTextResponse("\n".join(lines) + "\n", media_type=CONTENT_TYPE)
 
 
 def measure_memory() -> dict[str, Any]:
@@ -279,10 +272,6 @@ def list_description_paths(paths: Sequence[ServedPath]) -> tuple[ServedPath, ...
         ),
         ServedPath("/docs", partial(show_interface, described), methods=GET, needs_key=False),
     )
-
-
-async def show_metrics(call: Call) -> PlainTextResponse:
-    return PlainTextResponse(write_metrics(call.service), media_type=CONTENT_TYPE)
 
 
 async def describe_interface(paths: Sequence[ServedPath], call: Call) -> Any:
@@ -361,9 +350,9 @@ def describe_answer(path: ServedPath) -> dict[str, Any]:
 
 def describe_operation(path: ServedPath, method: str) -> dict[str, Any]:
     """Returns a path in OpenAPI's form: GET has its values in the query, other methods in the body."""
-    in_path = re.findall(r"{(\w+)", path.name_shown)
     values = {name: describe_type(VALUES.get(name, str)) for name in (*path.required, *path.optional)}
-    positions = dict.fromkeys(values if method == "GET" else (), "query") | dict.fromkeys(in_path, "path")
+    positions = dict.fromkeys(values if method == "GET" else (), "query")
+    positions |= dict.fromkeys(re.findall(r"{(\w+)", path.name_shown), "path")
     error = {"application/json": {"schema": describe_object({path.error_key: describe_type(str)}, [path.error_key])}}
     errors = {str(status): {"description": text, "content": error} for status, text in ERRORS.items()}
     operation: dict[str, Any] = {

@@ -19,7 +19,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.convertors import register_url_convertor
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from nmt_cli.api.open_model import load_memory
@@ -37,6 +37,7 @@ from nmt_cli.server.admission import (
     KeyFile,
     Limits,
     Rules,
+    refuse,
 )
 from nmt_cli.server.calls import load_added_paths
 from nmt_cli.server.connections import PatientProtocol
@@ -56,6 +57,9 @@ if TYPE_CHECKING:
 PATHS = (*libretranslate.PATHS, *deepl.PATHS, *clients.OPUS_CAT_PATHS, *clients.GAME_PATHS, *page.PATHS)
 
 
+REFUSALS = {404: "there is nothing at this address", 405: "this method is not allowed here"}
+
+
 def make_application(service: Service, rules: Rules) -> Application:
     """Returns the application, with the guard before it."""
 
@@ -68,7 +72,7 @@ def make_application(service: Service, rules: Rules) -> Application:
             removal.cancel()
             service.close()
 
-    handlers = {404: report_missing, 405: report_missing, 500: report_failure}
+    handlers = dict.fromkeys((404, 405, 500), report_error)
     return Guard(Starlette(routes=list_routes(service), lifespan=close_service, exception_handlers=handlers), rules)
 
 
@@ -79,16 +83,10 @@ def list_routes(service: Service) -> list[BaseRoute]:
     return [path.make_route(service) for path in (*list_description_paths(paths), *paths)]
 
 
-async def report_missing(request: Request, error: Exception) -> Response:
-    """Answers a request for an unknown path, in the words of both LibreTranslate and DeepL."""
-    status = getattr(error, "status_code", 404)
-    message = "this method is not allowed here" if status == 405 else "there is nothing at this address"
-    return JSONResponse({"error": message, "message": message}, status, getattr(error, "headers", None))
-
-
-async def report_failure(request: Request, error: Exception) -> Response:
-    """Answers after an unexpected failure, without a word about the text."""
-    return JSONResponse({"error": INTERNAL_ERROR, "message": INTERNAL_ERROR}, 500)
+async def report_error(request: Request, error: Exception) -> Response:
+    """Answers a request for an unknown path and, without a word about the text, after an unexpected failure."""
+    status = getattr(error, "status_code", 500)
+    return refuse(status, REFUSALS.get(status, INTERNAL_ERROR), getattr(error, "headers", None) or {})
 
 
 # Ends a process whose threads do not end: Python waits for them, and nothing interrupts a translation.

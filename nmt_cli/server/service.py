@@ -239,14 +239,6 @@ def choose_register(model: ServedModel, formality: str) -> tuple[str, ...]:
     raise RequestError(400, "'formality' is not supported for given 'target_lang'")
 
 
-def choose_domain(model: ServedModel, domain: str) -> tuple[str, ...]:
-    """Returns the tag of a domain, if one is asked for. Raises RequestError for one that a model lacks."""
-    if domain and domain not in model.card.domains:
-        domains = ", ".join(sorted(model.card.domains)) or "none"
-        raise RequestError(400, f"Value for 'tag' not supported: {domain}; the model knows {domains}")
-    return (domain,) if domain else ()
-
-
 class Wishes(NamedTuple):
     """How a request wants its texts translated."""
 
@@ -256,8 +248,10 @@ class Wishes(NamedTuple):
 
     def fit_to(self, model: ServedModel) -> RequestOptions:
         """Returns the options of a search. Raises RequestError for what the model lacks."""
-        tags = (*choose_domain(model, self.domain), *choose_register(model, self.formality))
-        return RequestOptions(tags, self.glossary)
+        if self.domain and self.domain not in model.card.domains:
+            domains = ", ".join(sorted(model.card.domains)) or "none"
+            raise RequestError(400, f"Value for 'tag' not supported: {self.domain}; the model knows {domains}")
+        return RequestOptions((*filter(None, [self.domain]), *choose_register(model, self.formality)), self.glossary)
 
 
 USUAL_WISHES = Wishes()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from json import dumps
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.documents.document import flatten_breaks
 from nmt_cli.settings import Settings, setting
-from nmt_cli.text.words import Link
 
 if TYPE_CHECKING:
     from nmt_cli.translation.result import Hypothesis, Translation
@@ -56,7 +54,7 @@ class LayoutOptions(Settings, panel="Output"):
         if self.alignments:
             from nmt_cli.translation.placement.alignment import find_links  # which few runs need
 
-            columns.append(format_links(find_links(translation, hypothesis)))
+            columns.append(" ".join(f"{source}-{target}" for source, target in find_links(translation, hypothesis)))
         return "\t".join(columns)
 
     @property
@@ -96,8 +94,3 @@ def map_hypothesis(translation: Translation, hypothesis: Hypothesis) -> dict[str
         "alignment": find_links(translation, hypothesis),
         "spans": [{"text": span.text, "placed_by": span.how, "lost": span.dropped} for span in hypothesis.placed_spans],
     }
-
-
-def format_links(alignment: Iterable[Link]) -> str:
-    """Returns the links in the Pharaoh format: "0-0 1-2"."""
-    return " ".join(f"{source}-{target}" for source, target in alignment)

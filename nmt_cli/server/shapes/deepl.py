@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +12,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from nmt_cli.server.admission import RequestError
 from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, explain_failure, find_owner
 from nmt_cli.server.models import is_any
-from nmt_cli.server.service import TranslatedDocument, Wishes
+from nmt_cli.server.service import Wishes
 from nmt_cli.server.shapes.libretranslate import send_result, store_upload
 from nmt_cli.server.stores import LONGEST_NAME, ClientDocument, ClientGlossary, read_terms
 from nmt_cli.text.tags import FORMAL, INFORMAL
@@ -151,11 +150,18 @@ async def send_document(call: Call) -> SentDocument:
     folder = tempfile.TemporaryDirectory(prefix="nmt.")
     try:
         path, name = await store_upload(call, Path(folder.name))
-        refuse_other_format(path, values.read_text("output_format", default=""))
+        form = values.read_text("output_format", default="")
+        if form and form.lower() != path.suffix[1:]:
+            problem = f"Value for 'output_format' not supported: {form}; documents keep their format"
+            raise RequestError(400, problem)
 
         async def translate() -> str:
+            seconds = service.limits.file_seconds
             work = service.translate_document(path, name, source, target, wishes=wishes)
-            return (await bound_time(work, service.limits.file_seconds)).name
+            try:
+                return (await asyncio.wait_for(work, seconds)).name
+            except TimeoutError as error:
+                raise RequestError(503, f"this took longer than {seconds:g} seconds") from error
 
         document = service.documents.start(find_owner(call), translate)
     except BaseException:
@@ -169,20 +175,6 @@ async def send_document(call: Call) -> SentDocument:
 
     document.task.add_done_callback(clean_up)
     return SentDocument(document.identifier, document.key)
-
-
-async def bound_time(work: Awaitable[TranslatedDocument], seconds: float) -> TranslatedDocument:
-    """Returns the result of the work. Raises RequestError if it takes too long."""
-    try:
-        return await asyncio.wait_for(work, seconds)
-    except TimeoutError as error:
-        raise RequestError(503, f"this took longer than {seconds:g} seconds") from error
-
-
-def refuse_other_format(path: Path, requested: str) -> None:
-    """Raises RequestError for a result in another format than the document's."""
-    if requested and requested.lower() != path.suffix[1:]:
-        raise RequestError(400, f"Value for 'output_format' not supported: {requested}; documents keep their format")
 
 
 async def show_status(call: Call) -> DocumentStatus:
