@@ -362,7 +362,9 @@ class Service:
         read = [TAG.sub(" ", text) for text in texts] if are_markup else texts  # the names of tags look English
         model, guesses = await self.find_model(read, source, target)
         kept = {index: guess.overall for index, guess in enumerate(guesses) if guess.is_target(model)}
-        guesses = [kept.get(index, guess) for index, guess in enumerate(guesses)]
+        likeliest = await self.detect_languages(read) if guesses else []  # among the target languages, too
+        pairs = enumerate(zip(guesses, likeliest, strict=True))
+        guesses = [kept.get(index, guess if guess.other is not None else best) for index, (guess, best) in pairs]
         asked = ["" if index in kept else text for index, text in enumerate(texts)]
         options = wishes.fit_to(model)
         others: list[list[str]] = []

@@ -108,6 +108,15 @@ def test_a_text_that_is_already_in_the_target_language_stays_as_it_is() -> None:
     both = Client(Service(make_pool(("eng", "deu"), ("deu", "eng"))[0]))
     assert both.ask("/translate", q=GERMAN, source="auto", target="de")["translatedText"] == GERMAN
     assert both.ask("/translate", q=GERMAN, source="auto", target="en")["translatedText"] == GERMAN.upper()
+    # A short text, of whose language nobody is sure, has the likeliest one, also of the target languages.
+    answer = Client().ask("/translate", q="Guten Morgen.", source="auto", target="de")
+    assert answer["detectedLanguage"]["language"] == "de"
+    assert (
+        Client().ask("/v2/translate", text=["Guten Morgen."], target_lang="DE")["translations"][0][
+            "detected_source_language"
+        ]
+        == "DE"
+    )
 
 
 def test_any_language_is_detected() -> None:
