@@ -79,7 +79,7 @@ async def serve_method(call: Call) -> OpusCatAnswer:
 async def translate_text(call: Call) -> str:
     values = call.values
     translated = await call.translate(
-        [values.read_text("input", default="")],
+        [values.read_text("input")],
         values.read_text("srcLangCode", default="auto"),
         values.read_text("trgLangCode", default=""),
     )

@@ -245,6 +245,8 @@ def test_opus_cat_is_asked_by_get(service: str) -> None:
     assert "ready" in client.get(f"/{service}/CheckModelStatus", params=values).json()
     assert client.post(f"/{service}/PreOrderBatch", params=values, json=["hello"]).status_code == 200
     assert client.get(f"/{service}/Nothing").status_code == 404
+    assert client.get(f"/{service}/TranslateJson", params=values | {"input": ""}).json() == {"translation": ""}
+    assert client.get(f"/{service}/TranslateJson", params={"text": "hello"}).status_code == 400
 
 
 def test_games_are_answered_with_plain_text() -> None:
