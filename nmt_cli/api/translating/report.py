@@ -330,9 +330,9 @@ class TranslationReport:
         more = " ..." if total > sum(failing.times for failing in places) else ""
         groups, last = [], ""
         for (file, thing), group in groupby(places, attrgetter("file", "thing")):
-            is_plural = sum(failing.thing == thing for failing in places) > 1
+            is_plural = len({(other.file, str(other)) for other in places if other.thing == thing}) > 1
             things = f"{thing}{'s' * is_plural} " if thing not in ("", last) else ""
-            groups.append(f"{things}{', '.join(map(str, group))}" + (file and f" of {file}"))
+            groups.append(f"{things}{', '.join(dict.fromkeys(map(str, group)))}" + (file and f" of {file}"))
             last = thing
         return f" ({'; '.join(groups)}{more})" if places else ""
 

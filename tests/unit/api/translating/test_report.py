@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from nmt_cli.api.translating.outputs import FileSummaries
-from nmt_cli.api.translating.report import LINES_MOST, TranslationReport
+from nmt_cli.api.translating.report import LINES_MOST, Failing, TranslationReport
 from nmt_cli.errors import CheckError, DataError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
@@ -156,6 +156,16 @@ def test_of_several_files_a_text_has_its_number_in_its_file() -> None:
             report.add(make_translation(EVENTS.get(event, {})))
     assert "(lines 2 [2 times] of a.txt; 2 of b.txt)" in read_summary(report)
     assert [(entry.where, entry.number) for entry in report.qa.entries] == [("a.txt", 2), ("a.txt", 3), ("b.txt", 2)]
+
+
+def test_two_texts_of_a_line_name_it_once() -> None:
+    report = TranslationReport()
+    failing = [Failing("", "line", name, source) for name, source in (("6", "a"), ("6", "b"))]
+    report.first_failures["number"], report.failures["number"] = failing, 2
+    assert report.name_texts("number") == " (line 6)"
+    failing += [Failing("", "line", "7", "c")]
+    report.failures["number"] = 4
+    assert report.name_texts("number") == " (lines 6, 7 ...)"
 
 
 @pytest.mark.parametrize(
