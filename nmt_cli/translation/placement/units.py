@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -56,9 +55,12 @@ class Spelling(NamedTuple):
     def ends(self) -> list[int]:
         """The end of each token in the text; for a part of a character, the previous token's."""
         prefixes = (self.tokens[:count] for count in range(1, len(self.tokens) + 1))
-        write = partial(self.target.decode_with_unknown, unknown=self.unknown)
+        if self.unknown:
+            texts = [self.target.decode_with_unknown(prefix, self.unknown) for prefix in prefixes]
+        else:
+            texts = self.target.decode_all(prefixes)
         ends, position = [], 0
-        for prefix in map(write, prefixes) if self.unknown else self.target.decode_all(prefixes):
+        for prefix in texts:
             if self.text.startswith(prefix):
                 position = max(position, len(prefix))
             ends.append(position)

@@ -324,9 +324,14 @@ class Divider(NamedTuple):
     find: Callable[[DividedLine], Iterable[Frame]]
 
 
-def find_all(pattern: str) -> Callable[[DividedLine], Iterator[Frame]]:
-    """Returns a function that finds all matches of a pattern as frames."""
-    return lambda line: (Frame(*match.span()) for match in re.finditer(pattern, line.text))
+def find_all(pattern: str, doc: str) -> Callable[[DividedLine], Iterator[Frame]]:
+    """Returns a function that finds all matches of a pattern as frames; `doc` says for the reference what they are."""
+
+    def find(line: DividedLine) -> Iterator[Frame]:
+        return (Frame(*match.span()) for match in re.finditer(pattern, line.text))
+
+    find.__doc__ = doc
+    return find
 
 
 def find_blocks(line: DividedLine) -> Iterator[Frame]:
@@ -512,22 +517,32 @@ def names_what_follows(text: str) -> bool:
 
 
 DIVIDERS = (
-    Divider("breaks", r"[\t\r\n]", find_all(r"[\t\r\n]+")),
+    Divider("breaks", r"[\t\r\n]", find_all(r"[\t\r\n]+", "Line ends and tabs.")),
     Divider("blocks", r"[<\\]", find_blocks),
     Divider("written breaks", r"\\[nrt]", find_written_breaks),
-    Divider("references", r"\[\d", find_all(SENTENCE_NOTE)),  # note numbers: `It rains.[1] It snows.`
+    Divider("references", r"\[\d", find_all(SENTENCE_NOTE, "Note numbers after a sentence: `It rains.[1] It snows.`")),
     Divider("bars", r"\|", find_bars),
-    Divider("form fields", rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)", find_all(FORM_FIELD)),
+    Divider(
+        "form fields",
+        rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)",
+        find_all(FORM_FIELD, "Lines to fill in, and boxes: `____`, `☐`, `[x]`."),
+    ),
     Divider("arrows", ARROW_HEAD, find_arrows),
     Divider("columns", "  ", find_columns),
-    Divider("comments", r"//|/\*|\*/", find_all(COMMENT_MARK)),
+    Divider("comments", r"//|/\*|\*/", find_all(COMMENT_MARK, "Comment marks: `//`, `/* .. */`.")),
     Divider("items", r"\w[.)]\s", find_items),
     Divider("asides", rf"[)\]]\s|[{WIDE_CLOSING}]", find_asides),
     Divider("insets", rf"[{QUOTES}]|\w\s+\(", find_insets),
     Divider("hours", r"[,;]\s+[^\W\d_]{2,5}\.?\s", find_hours),
     Divider("dashes", rf"--|[{LONG_DASHES}]|{DASH_OF_DIALOGUE}", find_dashes),
-    # Marks that touch a word and an address, of which a network loses one: `Look here:https://example.com`.
-    Divider("glued addresses", r"://|www\.", find_all(GLUED_ADDRESS)),
+    Divider(
+        "glued addresses",
+        r"://|www\.",
+        find_all(
+            GLUED_ADDRESS,
+            "Marks that touch a word and an address, of which a network loses one: `Look here:https://example.com`.",
+        ),
+    ),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
 )
 ANY_GUARD = "|".join(f"(?:{divider.guard})" for divider in DIVIDERS)  # matches in every line that can be divided

@@ -284,7 +284,7 @@ def set_flag(data: bytes) -> bytes:
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
             "it is encrypted, or in the format of Office before",
         ),
-        ("docx", set_flag(SMALL_DOCX), r"the part \S+ is encrypted$"),
+        ("docx", set_flag(SMALL_DOCX), r"the part \S+ is encrypted\n"),
         ("docx", zipped(a="b"), "it is not docx"),
         ("docx", SMALL_PPTX, "it is not docx"),
         ("docx", pack({"../a": "b"}), "leads out of the archive"),

@@ -99,7 +99,7 @@ def test_one_changed_byte_is_noticed(model: Path, name: str) -> None:
 def test_no_model_is_told_with_the_command_that_makes_one(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError) as caught:
         ModelDirectory.load(tmp_path / "model")
-    assert "nmt train" in caught.value.hint
+    assert "`nmt prepare corpus.tsv`" in caught.value.hint  # nothing is prepared here
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '"x"'])

@@ -219,8 +219,8 @@ def test_a_run_that_patience_ended_is_not_taken_up_again(corpus: PreparedCorpus,
     run.fit()
     assert len(run.checkpoints.records) == 3
     again = prepare_run(corpus, tmp_path / "m", config)
-    assert again.is_finished()
-    assert not prepare_run(corpus, tmp_path / "m", replace(config, patience=3)).is_finished()
+    assert again.is_complete
+    assert not prepare_run(corpus, tmp_path / "m", replace(config, patience=3)).is_complete
 
 
 def test_other_batches_begin_with_the_next_epoch(corpus: PreparedCorpus, tmp_path: Path) -> None:

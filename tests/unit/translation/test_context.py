@@ -312,7 +312,7 @@ def test_what_is_drawn_is_in_the_language_asked_for(
         (translation,) = tagging_translator.translate(
             ["The dog sees."], TranslateOptions(replace(SHORT, tags=parse_tag_list(f"to:{language}")))
         )
-        assert translation.text in drawn.text
+        assert translation.text.casefold() in drawn.text.casefold()  # a picture of the beam keeps the network's case
         texts[language] = drawn.text
     assert texts["de"] != texts["nl"]
 
