@@ -178,7 +178,7 @@ CHECKS = (
     CheckRow("unseen words", "with words of the source or the translation never seen in training", check_words),
     CheckRow(
         "confidence",
-        "of low confidence",
+        "with a low confidence",
         doc="Finds a sentence whose confidence is below `--min-confidence`, by default the model's threshold. Of "
         "several sentences, it names the least confident. It fails 5 % of paragraphs with three to six good sentences.",
     ),
