@@ -493,12 +493,12 @@ def translate_document(
     report.add_torn(document.torn)
 
 
-def read_first_texts(path: Path) -> list[str]:
+def read_first_texts(path: Path, options: DocumentOptions) -> list[str]:
     """Returns the texts of the first parts of a document, for detecting its language."""
     with path.open("rb") as lines:
         head = lines.read(HEAD)
         lines.seek(0)
-        source = DocumentSource(lines, str(path), DocumentOptions(), "")
+        source = DocumentSource(lines, str(path), options, "")
         units = open_document(find_format(path, None, head).name, source).read_units()
         return [text for unit in islice(units, UNITS) for text in unit.texts]
 

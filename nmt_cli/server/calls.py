@@ -92,9 +92,11 @@ class Call:
     @property
     def wishes(self) -> Wishes:
         """How the texts are to be translated, by values that no client of LibreTranslate sends, but any may."""
-        formality, domain = (self.values.read_text(name, default="") for name in ("formality", "tag"))
+        formality, domain, column = (self.values.read_text(key, default="") for key in ("formality", "tag", "column"))
         terms = self.values.find("glossary")
-        return Wishes(formality or DEFAULT, domain.strip().lower(), read_terms(terms) if terms else None)
+        return Wishes(
+            formality or DEFAULT, domain.strip().lower(), read_terms(terms) if terms else None, column or None
+        )
 
     async def translate(
         self, texts: Sequence[str], source: str | None, target: str | None, alternatives: int = 0, **options: Any

@@ -245,6 +245,7 @@ class Wishes(NamedTuple):
     formality: str = DEFAULT  # one of FORMALITIES
     domain: str = ""  # a tag of the model
     glossary: Glossary | None = None  # instead of the server's
+    column: str | None = None  # of a table, to translate
 
     def fit_to(self, model: ServedModel) -> RequestOptions:
         """Returns the options of a search. Raises RequestError for what the model lacks."""
@@ -433,15 +434,15 @@ class Service:
         from nmt_cli.translation.known_tags import find_scope
 
         result = self.results.make_name(name)
-        path = self.results.find_path(result)
+        path, kind = self.results.find_path(result), DocumentOptions(column=wishes.column)
         try:
-            texts = await asyncio.to_thread(read_first_texts, upload) if is_any(source) else []
+            texts = await asyncio.to_thread(read_first_texts, upload, kind) if is_any(source) else []
             model, guesses = await self.find_model([" ".join(" ".join(texts).split())], source, target)
             options, scope = wishes.fit_to(model), find_scope(None, model.card, model.directory)
             report = await self.threads.read_document(
                 model,
                 lambda translate: translate_file(
-                    *(translate, upload, path, DocumentOptions(), model.card.languages),
+                    *(translate, upload, path, kind, model.card.languages),
                     memory=model.find_memory(options.tags),
                     scope=scope,
                     progress=progress,
@@ -449,7 +450,8 @@ class Service:
                 options,
             )
         except NmtError as error:
-            raise RequestError(400, error.message.replace(str(upload), name)) from error
+            problem = error.message.replace(str(upload), name).replace("--column", "column")
+            raise RequestError(400, problem) from error
         for number, translation in report.flagged:
             if translation.failure is not None:
                 self.report(f"text {number} of a document is not translated: {translation.failure}")

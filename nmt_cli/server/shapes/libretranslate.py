@@ -270,7 +270,7 @@ PATHS = (
             translate_file,
             "Translate a document.",
             ("file", "source", "target"),
-            ("formality", "tag", "glossary"),
+            ("formality", "tag", "glossary", "column"),
         ),
         takes_files=True,
     ),

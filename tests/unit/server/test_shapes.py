@@ -233,6 +233,17 @@ def test_a_document_comes_back_under_a_name_that_nobody_guesses() -> None:
     assert answer["warning"] == LOOKS_FRENCH.replace("text", "document")
 
 
+@pytest.mark.parametrize("source", ["en", "auto"])
+def test_of_a_table_the_request_names_the_column(source: str) -> None:
+    client = Client()
+    table, values = {"file": ("a.csv", b"id,text\n1,hello you\n")}, {"source": source, "target": "de"}
+    answer = client.post("/translate_file", files=table, data=values | {"column": "text"}).json()
+    assert "HELLO YOU" in client.get(answer["translatedFileUrl"].removeprefix("http://localhost")).text
+    refused = client.post("/translate_file", files=table, data=values)
+    assert refused.status_code == 400
+    assert refused.json()["error"] == "column is needed: which column of a.csv should be translated?"
+
+
 SUBTITLE = b"1\n00:00:01,000 --> 00:00:02,000\nhello you\n"
 
 
