@@ -264,7 +264,7 @@ SECTION = (
 )
 CAPTURED_TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
 HALF_OF_DAY = rf"[ {THIN_BLANKS}]?([ap])\.?m\b\.?"
-UNTIL = "(?: ?[-–] ?| (?:to|until|till) )"
+UNTIL = "(?i: ?[-–] ?| (?:to|until|till) )"
 TIME_OF_DAY = rf"(?i)([(\[]?)(?:{CAPTURED_TIME}(?:{HALF_OF_DAY})?({UNTIL}))?{CAPTURED_TIME}{HALF_OF_DAY}([)\]]?)"
 END_OF_RANGE = rf"(?i) \w{{2,5}} {CAPTURED_TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
 GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
@@ -506,7 +506,8 @@ TIMES = NumericKind(
         rf"(?i:^(?:{HOUR_AND_MINUTE}(?:[ {THIN_BLANKS}]?[ap]\.m\.)?{UNTIL})?{HOUR_AND_MINUTE}"
         rf"[ {THIN_BLANKS}]?[ap]\.m\.$)",
         # Both ends of a range may name their halves: 9am-5pm, 9:30 a.m. – 5 p.m., and without "from" 9 a.m. to 5 p.m.
-        rf"{BEFORE}(?<!rom ){HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.){UNTIL}{HOUR_AND_MINUTE}{AM_OR_PM}"
+        rf"{BEFORE}(?<!(?i:rom) ){HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.){UNTIL}{HOUR_AND_MINUTE}"
+        rf"{AM_OR_PM}"
         r"(?:(?<=\.[mM])\.(?!\s*$))?",
         rf"{BEFORE}(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}{AM_OR_PM}"
         rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[{OPENING_QUOTES}]?[A-ZÀ-Þ]))?",
