@@ -87,7 +87,7 @@ def prepare(corpora: argparse.Namespace, work: Path) -> None:
     held_out = key_sides(pair for split in ("dev", "test") for pair in read_pairs(corpus / f"{split}.tsv", 2))
     subprocess.run([sys.executable, CONTRASTIVE, "write", corpus / "texts.tsv"], check=True)
     write_pairs(corpus / "texts.tsv", leave_out(read_pairs(corpus / "texts.tsv", 2), held_out), with_groups=True)
-    if corpora.distil is not None:
+    if corpora.distil is not None and not (corpus / "distilled.tsv").is_file():
         write_pairs(corpus / "distilled.tsv", leave_out(distil(corpus, corpora.distil), held_out))
     subwords = find_model(Path("eng-deu")) if corpora.go_on else None
     for stage in list_stages(corpora):

@@ -16,6 +16,10 @@ from nmt_cli.search.step_model import StateT, Step, StepModel
 # Letters: N rows, S source positions, C candidates, V tokens of the vocabulary.
 
 
+LISTED = 64  # tokens that each model of an ensemble names, whose others have a probability of 0.001 or less together
+NOWHERE = -1.0
+
+
 class EnsembleState(NamedTuple):
     """The state of each model, for the same rows."""
 
@@ -38,20 +42,24 @@ class Ensemble:
     def step(
         self, tokens: IntArray, state: EnsembleState, candidates: int, *, scored: bool = True
     ) -> Step[EnsembleState]:
-        """Extends each row exactly: asks every model for all V tokens, since the mean needs them all."""
-        steps = [
-            model.step(tokens, member, self.vocabulary)
-            for model, member in zip(self.models, state.members, strict=True)
-        ]
-        total = np.zeros((len(tokens), self.vocabulary))
-        for step in steps:
-            columns = np.argsort(step.tokens, axis=1)  # (N, V): that of each token, since a row holds every token once
-            total += np.take_along_axis(np.exp(step.log_probabilities, dtype=np.float64), columns, axis=1)
-        best = np.argsort(-total, axis=1, kind="stable")[:, :candidates]
+        """Extends each row by the best tokens of the models; a probability that a model does not list counts as 0."""
+        listed = min(self.vocabulary, max(LISTED, candidates))
+        steps = [model.step(tokens, member, listed) for model, member in zip(self.models, state.members, strict=True)]
+        all_tokens = np.concatenate([step.tokens for step in steps], axis=1)
+        order = np.argsort(all_tokens, axis=1, kind="stable")
+        all_tokens = np.take_along_axis(all_tokens, order, axis=1)  # equal ones side by side
+        values = np.exp(np.concatenate([step.log_probabilities for step in steps], axis=1), dtype=np.float64)
+        values = np.take_along_axis(values, order, axis=1)
+        total = values.copy()
+        for shift in range(1, len(steps)):
+            is_same = all_tokens[:, shift:] == all_tokens[:, :-shift]
+            total[:, :-shift] += np.where(is_same, values[:, shift:], 0)
+        total[:, 1:][all_tokens[:, 1:] == all_tokens[:, :-1]] = NOWHERE  # the first of equal ones has their sum
+        best = np.argsort(-total, axis=1, kind="stable")[:, : min(candidates, listed)]
         with np.errstate(divide="ignore"):  # a probability of 0 in all models is -inf
             log_probabilities = np.log(np.take_along_axis(total, best, axis=1) / len(steps))
         return Step(
-            tokens=best,
+            tokens=np.take_along_axis(all_tokens, best, axis=1),
             log_probabilities=log_probabilities,
             attention=average_attention([step.attention for step in steps]),
             state=EnsembleState(tuple(step.state for step in steps)),

@@ -80,6 +80,36 @@ def test_a_model_with_itself_is_itself() -> None:
     ]
 
 
+class ListedTokens:
+    """A step model with given probabilities (V,), of which it lists as many as are asked for."""
+
+    def __init__(self, probabilities: FloatArray) -> None:
+        self.probabilities = probabilities
+
+    def encode(self, source: IntArray) -> TableState:
+        return TableState(source[:, 0], source[:, 0], 1)
+
+    def step(self, tokens, state, candidates, *, scored=True):  # type: ignore[no-untyped-def]
+        best = np.argsort(-self.probabilities, kind="stable")[:candidates]
+        values = np.log(self.probabilities[best])
+        rows = (len(tokens), 1)
+        return Step(np.tile(best, rows), np.tile(values, rows), np.ones(rows), state)
+
+
+@examples(30)
+@given(seed=st.integers(0, 10_000), models=st.integers(1, 4), candidates=st.integers(1, 400))
+def test_the_mean_of_listed_tokens_is_that_of_all(seed: int, models: int, candidates: int) -> None:
+    random = np.random.default_rng(seed)
+    distributions = random.dirichlet(np.full(300, 0.05), size=models) + 1e-12
+    ensemble = Ensemble([ListedTokens(row) for row in distributions], vocabulary=300)
+    step = ensemble.step(np.zeros(2, int), ensemble.encode(sources(1, 2)), candidates)
+    mean = distributions.mean(axis=0)
+    assert np.exp(step.log_probabilities) == pytest.approx(mean[step.tokens], abs=1e-3)
+    for row in step.tokens.tolist():
+        assert len(row) == len(set(row)) == min(candidates, 300)
+    assert np.exp(step.log_probabilities[:, 0]) == pytest.approx(mean.max(), abs=1e-3)
+
+
 def test_a_model_without_attention_does_not_blur_that_of_the_others() -> None:
     attention: FloatArray = np.array([[0.2, 0.8]])
     assert average_attention([attention, np.zeros((1, 2))]).tolist() == [[0.2, 0.8]]
