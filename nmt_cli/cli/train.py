@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from shlex import quote
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated, NamedTuple, Self
 
 import typer
@@ -396,13 +397,40 @@ def train(
             cluster=os.environ.get("TF_CONFIG"),
             watcher=shown,
         )
-        with explain_interruption(screen, stop, request):
+        with explain_interruption(screen, stop, request), limit_start(request, stop):
             outcome = run_training(request, loading)
     shown.show_outcome(outcome, request, was_stopped=bool(stop.signal))
     if as_json and outcome is not None:
         typer.echo(json.dumps(outcome.to_mapping(model) | explicit.origin_entry, ensure_ascii=False))
     if stop.signal:
         raise typer.Exit(128 + stop.signal)
+
+
+@contextmanager
+def limit_start(request: TrainRequest, stop: Stop) -> Iterator[None]:
+    """Raises TooShortError within the block as soon as --time passes before the first update of a new training.
+
+    TensorFlow may take minutes to load and to compile. Where the system has no alarm, the training itself refuses the
+    time between these steps.
+    """
+    deadline = request.deadline
+    if deadline is None or request.resume or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def refuse(number: int, frame: FrameType | None) -> None:
+        if not stop.is_asked:  # as a training does before an update
+            deadline.expect_closing()
+            deadline.require_update(request.training.time)
+
+    previous = signal.signal(signal.SIGALRM, refuse)
+    signal.siginterrupt(signal.SIGALRM, False)
+    signal.setitimer(signal.ITIMER_REAL, max(deadline.seconds - deadline.elapsed, 0.001))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
 
 
 @contextmanager

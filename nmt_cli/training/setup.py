@@ -11,7 +11,6 @@ size (`defaults.choose_larger_size`). Of several processes, the chief's costs co
 
 from __future__ import annotations
 
-import math
 import tempfile
 import time
 from collections.abc import Callable
@@ -30,11 +29,12 @@ from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.files import count_cores
 from nmt_cli.model.seq2seq import Seq2Seq
 from nmt_cli.records import build
+from nmt_cli.runtime.model_directory import STAGED
 from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.profile_building import merge_profiles
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.training.checkpoints import Checkpoints
+from nmt_cli.training.checkpoints import STATE, Checkpoints, assign_variables, read_arrays, write_arrays
 from nmt_cli.training.data.batches import (
     EarlierBatches,
     Replayed,
@@ -42,7 +42,7 @@ from nmt_cli.training.data.batches import (
     choose_batch_size,
     read_vocabularies,
 )
-from nmt_cli.training.deadline import Deadline, TooShortError, parse_duration
+from nmt_cli.training.deadline import Deadline, parse_duration
 from nmt_cli.training.defaults import choose_first_size, choose_larger_size, fit_to_corpus, is_size_open
 from nmt_cli.training.distributed import SingleProcess, count_parts, describe_devices, make_cluster, make_strategy
 from nmt_cli.training.export.trace import export
@@ -92,10 +92,9 @@ def prepare_run(request: TrainRequest) -> TrainingRun:
     cluster.require_same_facts({**request.identify(replay), "updates": updates})
     # 4. Build the network and its batches. With a deadline, the speed of a small network decides about its size.
     build = partial(build_run, facts=facts, replayed=replayed, strategy=strategy, cluster=cluster)
+    deadline = open_deadline(request, cluster, updates)
     run = build(request)
-    deadline = request.deadline or Deadline.from_option(config.time)
     if deadline is not None:
-        deadline = cluster.share_deadline(deadline)
         measure_pace(run, deadline)
         larger = choose_larger_size(network, request.network, run.batches.epoch_rows.pairs, deadline.updates_left)
         if is_open and facts is None and larger != request.network:
@@ -104,6 +103,20 @@ def prepare_run(request: TrainRequest) -> TrainingRun:
         start_clock(run, deadline)
     report_start(run, describe_devices(strategy, role), is_resumed=facts is not None)
     return run
+
+
+def open_deadline(request: TrainRequest, cluster: SingleProcess, updates: int | None) -> Deadline | None:
+    """Returns the deadline of a training with `updates` so far, if it has any.
+
+    Raises TooShortError if loading TensorFlow alone took so long that no time is left.
+    """
+    deadline = request.deadline or Deadline.from_option(request.training.time)
+    if deadline is None:
+        return None
+    deadline = cluster.share_deadline(deadline)
+    deadline.expect_closing()
+    deadline.require_update(request.training.time, updates)
+    return deadline
 
 
 def check_checkpoint(request: TrainRequest, replay: str | None, facts: dict[str, Any] | None) -> None:
@@ -215,18 +228,11 @@ def start_clock(run: TrainingRun, deadline: Deadline) -> None:
     """
     run.deadline = deadline
     measure_closing(run, deadline)
-    refuse_short_time(run, deadline)
+    deadline.require_update(run.trainer.config.time, run.updates)
     if run.updates:
         deadline.start(elapsed=run.progress.elapsed + deadline.elapsed, share=run.progress.share)
     else:
         deadline.start()
-
-
-def refuse_short_time(run: TrainingRun, deadline: Deadline) -> None:
-    """Raises TooShortError if the time of a new run is too short for a single update, by what is measured so far."""
-    if not run.updates and deadline.is_over:
-        least = math.ceil(deadline.seconds - deadline.seconds_left + deadline.update_seconds)
-        raise TooShortError(f"--time {run.trainer.config.time} is too short to learn anything", least)
 
 
 def describe_run(run: TrainingRun, policy: str, devices: str, choice: str | None) -> RunInfo:
@@ -245,17 +251,18 @@ def describe_run(run: TrainingRun, policy: str, devices: str, choice: str | None
 
 
 def measure_pace(run: TrainingRun, deadline: Deadline) -> None:
-    """Sets the cost of an update, and leaves the run in the state of its checkpoint.
+    """Sets the cost of an update, and leaves the run in the state that it had.
 
-    A new run writes a checkpoint for this. A copy of its state in memory would be simpler, but would occupy memory just
-    when the export needs most of it.
+    This state is written to a file: a copy in memory would occupy memory just when the export needs most of it. The
+    checkpoint of an earlier training stays until this one is known to begin.
     """
-    refuse_short_time(run, deadline)
-    if run.updates == 0:
-        run.write_checkpoint()
-    deadline.update_seconds = measure_update(run, LARGEST_SHARE * deadline.seconds)
-    run.checkpoints.load_state(run.trainer.state)
-    refuse_short_time(run, deadline)
+    with tempfile.TemporaryDirectory(prefix=STAGED, dir=run.request.directory) as folder:
+        path = Path(folder) / STATE
+        write_arrays(path, ((f"{number:04}", variable.value) for number, variable in enumerate(run.trainer.state)))
+        deadline.update_seconds = measure_update(run, LARGEST_SHARE * deadline.seconds)
+        arrays = read_arrays(path)
+        assign_variables(run.trainer.state, [arrays[name] for name in sorted(arrays)], path)
+    deadline.require_update(run.trainer.config.time, run.updates)
 
 
 def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
@@ -263,12 +270,12 @@ def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
     validator, keras = run.validator, run.validator.translator
     # 1. Time a validation, on a part of the development set.
     deadline.validation_seconds = run.cluster.share_number(validator.estimate_seconds(run.trainer))
-    refuse_short_time(run, deadline)
+    deadline.require_update(run.trainer.config.time, run.updates)
     with tempfile.TemporaryDirectory() as folder:
         # 2. Time an export, into a directory that is then removed.
         seconds = measure_seconds(lambda: export(validator.network, Path(folder)))
         deadline.export_seconds = run.cluster.share_number(seconds)
-        refuse_short_time(run, deadline)
+        deadline.require_update(run.trainer.config.time, run.updates)
         # 3. Time the graphs, on the same part.
         engine = OnnxEngine(Path(folder))
         graphs = LineTranslator(

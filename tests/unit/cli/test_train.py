@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -120,6 +121,24 @@ def test_a_training_ended_at_once_says_what_is_saved_and_what_to_type(
     assert typed[-1] == (("--epochs", "20"),)  # as at first, for the commands of advice
     assert train("--resume", "--epochs", "30") == f"{saved} --resume" and typed[-1] == (("--epochs", "30"),)
     assert train("--model", "continue") == f"{saved} --model continue --resume"
+
+
+def test_a_time_that_passes_before_the_first_update_ends_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(request: TrainRequest) -> None:
+        began = not request.directory.name.startswith("new") and request.watcher.should_stop()
+        time.sleep(1.5)
+        raise OptionError(f"slept {began}")
+
+    monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus())
+    monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
+    monkeypatch.chdir(tmp_path)
+    lines = CliRunner().invoke(app, ["train", "--time", "1s", "--model", "new"]).stderr.splitlines()
+    assert lines[-2] == "error: --time 1s is too short to learn anything"
+    assert lines[-1].endswith(" seconds here; --time 12s fits")  # four times the start and an end as long
+    assert not Path("new").exists()
+    assert "slept False" in CliRunner().invoke(app, ["train", "--time", "1s", "--model", "began"]).stderr
 
 
 def test_training_is_told_which_options_of_the_network_were_asked_for(

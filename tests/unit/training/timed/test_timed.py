@@ -5,6 +5,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
 import tensorflow as tf
@@ -14,8 +15,9 @@ from nmt_cli.errors import OptionError, TrainingError
 from nmt_cli.model.config import ModelConfig, RnnConfig
 from nmt_cli.training import defaults, setup
 from nmt_cli.training import run as running
-from nmt_cli.training.deadline import Deadline
+from nmt_cli.training.deadline import Deadline, TooShortError
 from nmt_cli.training.defaults import SMALL_NETWORK
+from nmt_cli.training.distributed import SingleProcess
 from nmt_cli.training.export.publish import Int8Check, WeightChoice
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.options import TrainOptions
@@ -123,8 +125,19 @@ def test_a_time_in_which_nothing_can_be_learned_is_refused(corpus: PreparedCorpu
         train(
             TrainRequest(corpus, tmp_path / "model", SMALL, config, watcher=machine, deadline=Deadline(least, machine))
         )
-    assert f"take {least + 1} seconds" in problem.value.hint or f"take {least} seconds" in problem.value.hint
+    assert f"at least {least + 1} sec" in problem.value.hint or f"at least {least} sec" in problem.value.hint
     assert not (tmp_path / "model" / "model.json").exists()
+
+
+def test_a_start_that_takes_half_the_time_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    deadline = Deadline(60.0, machine := Machine((0, 1.0)))
+    machine.now += 30.0  # in which TensorFlow was loaded: the rest takes longer
+    corpus, config = cast(PreparedCorpus, None), replace(TIMED, time="1m")
+    with pytest.raises(TooShortError, match="--time 1m is too short") as problem:
+        setup.open_deadline(TrainRequest(corpus, tmp_path, SMALL, config, deadline=deadline), SingleProcess(), 0)
+    assert problem.value.least == 63  # 30 + 1.1 * 30
+    machine.now -= 3.0
+    assert setup.open_deadline(TrainRequest(corpus, tmp_path, SMALL, config, deadline=deadline), SingleProcess(), 0)
 
 
 def test_too_little_memory_for_a_look_at_what_things_cost_is_told(
@@ -213,8 +226,11 @@ def test_a_real_calibration_leaves_the_run_as_it_was(
 
     run = build_run(TrainRequest(corpus, tmp_path, SMALL, TIMED))
     before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / "state.npz").touch()  # of a training that this is to replace, once it begins
     real_measures.pace(run, deadline)
     real_measures.closing(run, deadline)
+    assert [path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()] == [0]
     assert deadline.validations > 1
     assert min(deadline.update_seconds, deadline.validation_seconds, deadline.export_seconds) > 0
     assert deadline.update_seconds < deadline.export_seconds
