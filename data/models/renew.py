@@ -8,7 +8,7 @@ all that is made on the way, and a run that was stopped goes on from there. A mo
 weights of the one before: everything, with some paragraphs behind the sentence before them; then less of Tatoeba, with
 most paragraphs behind it. `benchmarks/log/context.md` says what that gave. With `--go-on`, the first stage starts from
 the weights of the packages, with their subwords. With `--distil`, they learn in one more stage instead: mostly from
-translations of the training sources that are close to the references, by the packages and the models in the folders
+translations of the training sources that are close to the references, by the package and the models in the folders
 given, averaged. With `--lexicons`, nothing is trained: the profiles of the packages get lexicons of the corpus anew.
 """
 
@@ -42,11 +42,15 @@ class Stage(NamedTuple):
     name: str
     time_share: float
     context_share: float  # of the paragraphs of the help, a third of which are joined to those before
-    weights: dict[str, float]
+    weights: dict[str, float]  # "{}" in the name of a file stands for the direction
+    prepared: str = "prepared"
 
     def locate(self, work: Path) -> Path:
         """Returns the folder of its prepared corpus and its models."""
         return work / self.name
+
+    def locate_prepared(self, work: Path, direction: str) -> Path:
+        return self.locate(work) / self.prepared.format(direction)
 
 
 WEIGHTS = {  # in both stages
@@ -66,7 +70,7 @@ STAGES = tuple(
     Stage(name, time, context, {file: weights[number] for file, weights in WEIGHTS.items()})
     for number, (name, time, context) in enumerate((("broad", 0.66, 0.6), ("context", 0.34, 0.9)))
 )
-DISTILLED = Stage("distilled", 1, 0.9, STAGES[-1].weights | {"tatoeba": 0.1, "distilled": 1})
+DISTILLED = Stage("distilled", 1, 0.9, STAGES[-1].weights | {"tatoeba": 0.1, "distilled-{}": 1}, "prepared-{}")
 SHORTEST = 20  # seconds of a stage
 CLOSE = 50.0  # chrF of a translation that is learned from
 SETS = ("tatoeba", "help", "pages", "ui")
@@ -87,13 +91,16 @@ def prepare(corpora: argparse.Namespace, work: Path) -> None:
     held_out = key_sides(pair for split in ("dev", "test") for pair in read_pairs(corpus / f"{split}.tsv", 2))
     subprocess.run([sys.executable, CONTRASTIVE, "write", corpus / "texts.tsv"], check=True)
     write_pairs(corpus / "texts.tsv", leave_out(read_pairs(corpus / "texts.tsv", 2), held_out), with_groups=True)
-    if corpora.distil is not None and not (corpus / "distilled.tsv").is_file():
-        write_pairs(corpus / "distilled.tsv", leave_out(distil(corpus, corpora.distil), held_out))
     subwords = find_model(Path("eng-deu")) if corpora.go_on else None
-    for stage in list_stages(corpora):
-        if not (stage.locate(work) / "prepared").is_dir():
-            prepare_stage(stage, corpus, stage.locate(work) / "prepared", subwords)
-        subwords = subwords or stage.locate(work) / "prepared"
+    for name in DIRECTIONS:
+        distilled = corpus / f"distilled-{name}.tsv"
+        if corpora.distil is not None and not distilled.is_file():
+            write_pairs(distilled, leave_out(distil(corpus, name, corpora.distil), held_out))
+        for stage in list_stages(corpora):
+            prepared = stage.locate_prepared(work, name)
+            if not prepared.is_dir():
+                prepare_stage(stage, corpus, prepared, name, subwords)
+            subwords = subwords or prepared
 
 
 def make_all_pairs(corpora: argparse.Namespace, corpus: Path) -> None:
@@ -104,8 +111,8 @@ def make_all_pairs(corpora: argparse.Namespace, corpus: Path) -> None:
     write_pairs(corpus / "test" / "captions.tsv", captions)
 
 
-def prepare_stage(stage: Stage, corpus: Path, prepared: Path, subwords: Path | None) -> None:
-    paths = {corpus / f"{name}.tsv": weight for name, weight in stage.weights.items()}
+def prepare_stage(stage: Stage, corpus: Path, prepared: Path, direction: str, subwords: Path | None) -> None:
+    paths = {corpus / f"{name.format(direction)}.tsv": weight for name, weight in stage.weights.items()}
     inputs = [f"{path}=train={weight:g}" for path, weight in paths.items() if path.is_file()]
     command = [*NMT, "prepare", *inputs, "--source-language", "eng", "--target-language", "deu", "--data", prepared]
     command += ["--dev", corpus / "dev.tsv", "--test", corpus / "test.tsv", "--group-column", "page"]
@@ -113,41 +120,40 @@ def prepare_stage(stage: Stage, corpus: Path, prepared: Path, subwords: Path | N
     subprocess.run(command + (["--tokenizer-from", subwords] if subwords is not None else []), check=True)
 
 
-def distil(corpus: Path, teachers: Sequence[Path]) -> Iterator[Pair]:
-    """Yields the texts of both languages with the packages' translations of them that are close to a reference.
+def distil(corpus: Path, name: str, teachers: Sequence[Path]) -> Iterator[Pair]:
+    """Yields the sources of a direction with the package's translations of them that are close to a reference.
 
     Kim and Rush (2016), "Sequence-Level Knowledge Distillation", take the hypothesis closest to the reference, too.
     """
-    chrf = CHRF()
-    for name, direction in DIRECTIONS.items():
-        references: dict[str, list[str]] = {}
-        for file, group_column in (("tatoeba", None), ("ui", None), ("help", 2)):
-            for pair in read_pairs(corpus / f"{file}.tsv", group_column):
-                source, target = (pair.target, pair.source) if direction else (pair.source, pair.target)
-                references.setdefault(source, []).append(target)
-        with nmt.load(name, ensemble=[teacher / name for teacher in teachers]) as model:
-            for source, text in zip(references, model.stream(list(references), context=0), strict=True):
-                if text != source and chrf.sentence_score(text, references[source]).score >= CLOSE:
-                    yield Pair(text, source) if direction else Pair(source, text)
+    chrf, is_reversed = CHRF(), bool(DIRECTIONS[name])
+    references: dict[str, list[str]] = {}
+    for file, group_column in (("tatoeba", None), ("ui", None), ("help", 2)):
+        for pair in read_pairs(corpus / f"{file}.tsv", group_column):
+            source, target = (pair.target, pair.source) if is_reversed else (pair.source, pair.target)
+            references.setdefault(source, []).append(target)
+    with nmt.load(name, ensemble=[teacher / name for teacher in teachers]) as model:
+        for source, text in zip(references, model.stream(list(references), context=0), strict=True):
+            if text != source and chrf.sentence_score(text, references[source]).score >= CLOSE:
+                yield Pair(text, source) if is_reversed else Pair(source, text)
 
 
 def train(stages: Sequence[Stage], work: Path, seconds: int, *, go_on: bool) -> None:
     """Trains both directions at once in all stages, from random weights or those of the packages."""
     starts = {name: ("--init-from", find_model(Path(name)), *FURTHER) if go_on else NETWORK for name in DIRECTIONS}
     for stage in stages:
-        folder = stage.locate(work)
-        train_stage(folder, f"{max(SHORTEST, round(seconds * stage.time_share))}s", starts)
-        starts = {name: ("--init-from", folder / name, *FURTHER) for name in DIRECTIONS}
+        train_stage(stage, work, f"{max(SHORTEST, round(seconds * stage.time_share))}s", starts)
+        starts = {name: ("--init-from", stage.locate(work) / name, *FURTHER) for name in DIRECTIONS}
 
 
-def train_stage(folder: Path, time: str, starts: dict[str, tuple[str | Path, ...]]) -> None:
+def train_stage(stage: Stage, work: Path, time: str, starts: dict[str, tuple[str | Path, ...]]) -> None:
     """Trains both directions, each on its share of the cores; with `--resume`, a finished training ends at once."""
     cores = os.sched_getaffinity(0)
     shares = (set(sorted(cores)[::2]), set(sorted(cores)[1::2]) or cores)
     trainings = []
     for (name, direction), share in zip(DIRECTIONS.items(), shares, strict=True):
-        command = [*NMT, "train", "--data", folder / "prepared", "--model", folder / name, "--time", time, *direction]
-        resume = ("--resume",) if (folder / name / "checkpoints").is_dir() else ()
+        model, prepared = stage.locate(work) / name, stage.locate_prepared(work, name)
+        command = [*NMT, "train", "--data", prepared, "--model", model, "--time", time, *direction]
+        resume = ("--resume",) if (model / "checkpoints").is_dir() else ()
         os.sched_setaffinity(0, share)  # which the process inherits
         trainings.append(subprocess.Popen([*command, *starts[name], *resume, "--quiet"]))
     os.sched_setaffinity(0, cores)
@@ -185,12 +191,13 @@ def renew_lexicons(corpus: Path, models: Path) -> Iterator[Path]:
 
 def pack(stages: Sequence[Stage], work: Path, output: Path) -> None:
     """Replaces the packages in `output`."""
-    tests, (*earlier, last) = work / "corpus" / "test", (stage.locate(work) for stage in stages)
+    tests, (*earlier, last) = work / "corpus" / "test", stages
     swap_sides(tests, work / "corpus" / "test-reversed")
     for name, folder in zip(DIRECTIONS, (tests, work / "corpus" / "test-reversed"), strict=True):
         sets = {each: folder / f"{each}.tsv" for each in (*SETS, "captions")}
-        before = [folder / name for folder in earlier]
-        make_package(last / name, last / "prepared", output, sets=sets, earlier=before, force=True)
+        before = [stage.locate(work) / name for stage in earlier]
+        model, prepared = last.locate(work) / name, last.locate_prepared(work, name)
+        make_package(model, prepared, output, sets=sets, earlier=before, force=True)
 
 
 def main() -> None:
@@ -210,7 +217,7 @@ def main() -> None:
     else:
         stages = list_stages(options)
         options.go_on = options.go_on or options.distil is not None  # since the packages are what it teaches
-        if not (stages[-1].locate(options.work) / "prepared").is_dir():
+        if not all(stages[-1].locate_prepared(options.work, name).is_dir() for name in DIRECTIONS):
             prepare(options, options.work)
         train(stages, options.work, round(60 * options.minutes), go_on=options.go_on)
         pack(stages, options.work, options.output)
