@@ -221,7 +221,7 @@ OPTIONAL_MINUS = rf"(?:(?<![\d.,)])[{MINUS}])?"
 
 LONGEST_NAME = 30  # characters of what has versions
 VERSIONED = rf"(?<!\w)([^\W\d_][\w.+#-]*) (?:\d+\.\d+ ?[/{re.escape(HYPHENS + DASHES)}] ?)?$"  # 3.0 - 5.0
-SCALED = ("mi", "Mi", "bi", "Bi")  # millions, as most languages write them
+SCALED = "[MmBb]i"  # millions, as most languages write them
 
 WordTest = Callable[[str], bool]  # whether training had a word
 
@@ -241,19 +241,20 @@ class Context(NamedTuple):
     find_usual_case: Callable[[str], str | None] | None = None  # of a word within a sentence
 
     def is_version(self, text: str, start: int, end: int) -> bool:
-        """Whether a number is the version of what is named before it, whose point stays: `Python 3.12`, `USB 3.0 port`.
+        """Whether a number is the version of what is named before it, whose point stays: `Python 3.12 is new`.
 
-        Behind a name of a single capital, a clause ends there: `Tom 2.5 euros` is none.
+        Amounts are none: `Tom 2.5 euros`. Where a language does not list their words, any word may be one, though not
+        behind inner capitals: `USB 3.0 port`.
         """
         name = re.search(VERSIONED, text[max(0, start - LONGEST_NAME) : start])
         if name is None or self.find_usual_case is None or not re.fullmatch(r"\d{1,3}\.\d{1,2}\+?", text[start:end]):
             return False
-        usual = self.find_usual_case(name[1]) or name[1]
-        link = find_rules(self.languages[0]).list_links or "(?!)"
-        ends = re.compile(rf"\W*$|[^\w\s%]|\s(?:{link})\s").match(text, end)
-        return (
-            usual != usual.lower() if ends else usual[1:] != usual[1:].lower() and text[end + 1 : end + 3] not in SCALED
-        )
+        word, rules = name[1], find_rules(self.languages[0])
+        is_plain = word[1:] == word[1:].lower() or text.isupper()
+        usual = (self.find_usual_case(word) or word) if is_plain else word
+        others = SCALED if usual[1:] != usual[1:].lower() else rf"(?!(?:{rules.list_links or '(?!)'})\s)\w"
+        is_amount = re.compile(rf"\s?(?:{rules.measures or others})").match(text, end) is not None
+        return usual != usual.lower() and not is_amount
 
 
 class Attempt(NamedTuple):

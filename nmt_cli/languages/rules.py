@@ -46,6 +46,7 @@ class LanguageRules(NamedTuple):
     scales: dict[str, str]  # what is written behind an amount of money, or of what is counted, for k, m and bn
     price: str  # ¤ for the sign of a currency and # for the amount, as they are written; empty: as in the source
     counted: str  # pattern of what may be counted in millions: 2.5m people
+    measures: str  # pattern of what may be behind an amount, and hardly behind a version: 2.5 miles
     time_units: dict[str, str]  # abbreviated units of time, by their English names; the first of several is written
 
     # 3. Dates.

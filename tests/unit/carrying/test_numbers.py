@@ -54,14 +54,20 @@ def test_a_key_ignores_marks_and_blanks_but_not_digits_and_units() -> None:
         ("It needs AnkiDroid 2.17+.", "2.17+"),
         ("a new USB 3.0 port", "3.0"),
         ("a StarOffice 3.0 - 5.0 file", "5.0"),
+        ("Python 3.12 is new", "3.12"),
+        ("For PHP 7.4 users", "7.4"),
+        ("THE OLD WINDOWS 8.1 PC", "8.1"),
         ("We paid Anna 2.50 euros.", "2,50"),
+        ("From Berlin 3.5 million people came.", "3,5"),
+        ("THE PRICE 2.50 IS HIGH.", "2,50"),
+        ("A 2.5 mile walk", "2,5"),
         ("In the US 2.5 million came.", "2,5"),
         ("Price 2.50", "2,50"),
         ("It costs 2.50.", "2,50"),
     ],
 )
 def test_the_point_of_a_version_behind_a_name_stays(text: str, written: str) -> None:
-    usual = {"Price": "price", "costs": "costs"}
+    usual = {"Price": "price", "costs": "costs", "PHP": "php", "PRICE": "price", "WINDOWS": "Windows", "A": "a"}
     context = Context(("eng", "deu"), write_number=GERMAN.convert, find_usual_case=usual.get)
     *_, span = (span for span in find_spans(text) if span.kind is SpanKind.NUMBER)
     assert NUMBERS.write(span, text, context) == written
