@@ -264,7 +264,9 @@ SECTION = (
 )
 CAPTURED_TIME = r"(\d{1,2})(?:[:.]([0-5]\d))?"
 HALF_OF_DAY = rf"[ {THIN_BLANKS}]?([ap])\.?m\b\.?"
-UNTIL = "(?i: ?[-–] ?| (?:to|until|till) )"
+ENGLISH = find_rules("en")  # whose halves of the day these are, in texts of all languages: a.m., p.m.
+TO, FROM = ENGLISH.day_phrases["to"], ENGLISH.day_phrases["from"]
+UNTIL = rf"(?i: ?[-–] ?| (?:{TO}) )"
 TIME_OF_DAY = rf"(?i)([(\[]?)(?:{CAPTURED_TIME}(?:{HALF_OF_DAY})?({UNTIL}))?{CAPTURED_TIME}{HALF_OF_DAY}([)\]]?)"
 END_OF_RANGE = rf"(?i) \w{{2,5}} {CAPTURED_TIME}[ {THIN_BLANKS}]?([ap])\.?m\b"  # behind its beginning: 5 to 6 p.m.
 GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
@@ -501,16 +503,17 @@ TIMES = NumericKind(
     patterns=(
         # Times of day, with the half of the day that they are in: 10:30 a.m., 5 PM; a full stop may end the sentence
         # too. Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
-        rf"{BEFORE}{HOUR_AND_MINUTE}(?= (?:to|and|or|until|till) {HOUR_AND_MINUTE}{AM_OR_PM})",
+        rf"{BEFORE}{HOUR_AND_MINUTE}(?= (?:{TO}|{ENGLISH.list_links}) {HOUR_AND_MINUTE}{AM_OR_PM})",
         # A time alone, such as a cell of a table, is no sentence.
         rf"(?i:^(?:{HOUR_AND_MINUTE}(?:[ {THIN_BLANKS}]?[ap]\.m\.)?{UNTIL})?{HOUR_AND_MINUTE}"
         rf"[ {THIN_BLANKS}]?[ap]\.m\.$)",
         # Both ends of a range may name their halves: 9am-5pm, 9:30 a.m. – 5 p.m., and without "from" 9 a.m. to 5 p.m.
-        rf"{BEFORE}(?<!(?i:rom) ){HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.){UNTIL}{HOUR_AND_MINUTE}"
+        rf"{BEFORE}(?<!(?i:{FROM}) ){HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.){UNTIL}{HOUR_AND_MINUTE}"
         rf"{AM_OR_PM}"
         r"(?:(?<=\.[mM])\.(?!\s*$))?",
         rf"{BEFORE}(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}{AM_OR_PM}"
-        rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[{OPENING_QUOTES}]?[A-ZÀ-Þ]))?",
+        rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[{OPENING_QUOTES}]?[A-ZÀ-Þ])"
+        rf"|(?<=\.M)\.(?=\s(?=[A-Z]{{2}})(?i:{TO}|{ENGLISH.list_links})\b))?",
     ),
     signs=r"\d",
 )
