@@ -38,7 +38,7 @@ from nmt_cli.carrying.spans import (
 from nmt_cli.carrying.syntax import REFERENCE
 from nmt_cli.languages.cldr import fold_words, spell_cardinal, spell_number
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.text.characters import DASHES, HYPHENS, OPENING_QUOTES, RAISED_DIGITS, THIN_BLANKS
+from nmt_cli.text.characters import DASHES, HYPHENS, OPENING_QUOTES, PAUSES, RAISED_DIGITS, THIN_BLANKS
 
 if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile, NumberMarks
@@ -504,8 +504,8 @@ TIMES = NumericKind(
         # Times of day, with the half of the day that they are in: 10:30 a.m., 5 PM; a full stop may end the sentence
         # too. Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
         rf"{BEFORE}{HOUR_AND_MINUTE}(?= (?:{TO}|{ENGLISH.list_links}) {HOUR_AND_MINUTE}{AM_OR_PM})",
-        # A time alone, such as a cell of a table, is no sentence.
-        rf"(?i:^(?:{HOUR_AND_MINUTE}(?:[ {THIN_BLANKS}]?[ap]\.m\.)?{UNTIL})?{HOUR_AND_MINUTE}"
+        # A time alone, such as a cell of a table, is no sentence; nor is an entry: Mon-Fri, 9 a.m. to 6 p.m.
+        rf"(?:^|(?<=[{PAUSES}|] )|(?<=\b[A-Z][a-z][a-z] ))(?i:(?:{HOUR_AND_MINUTE}(?:[ {THIN_BLANKS}]?[ap]\.m\.)?{UNTIL})?{HOUR_AND_MINUTE}"
         rf"[ {THIN_BLANKS}]?[ap]\.m\.$)",
         # Both ends of a range may name their halves: 9am-5pm, 9:30 a.m. – 5 p.m., and without "from" 9 a.m. to 5 p.m.
         rf"{BEFORE}(?<!(?i:{FROM}) ){HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.){UNTIL}{HOUR_AND_MINUTE}"
