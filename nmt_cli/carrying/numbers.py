@@ -505,8 +505,9 @@ TIMES = NumericKind(
         # too. Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
         rf"{BEFORE}{HOUR_AND_MINUTE}(?= (?:{TO}|{ENGLISH.list_links}) {HOUR_AND_MINUTE}{AM_OR_PM})",
         # A time alone, such as a cell of a table, is no sentence; nor is an entry: Mon-Fri, 9 a.m. to 6 p.m.
-        rf"(?:^|(?<=[{PAUSES}|] )|(?<=\b[A-Z][a-z][a-z] ))(?i:(?:{HOUR_AND_MINUTE}(?:[ {THIN_BLANKS}]?[ap]\.m\.)?{UNTIL})?{HOUR_AND_MINUTE}"
-        rf"[ {THIN_BLANKS}]?[ap]\.m\.$)",
+        rf"(?:^|(?<=[{PAUSES}|] )|(?<=\b[A-Z][a-z][a-z] ))"
+        rf"(?i:(?:{HOUR_AND_MINUTE}(?:[ {THIN_BLANKS}]?[ap]\.m\.)?{UNTIL})?"
+        rf"{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?[ap]\.m\.$)",
         # Both ends of a range may name their halves: 9am-5pm, 9:30 a.m. – 5 p.m., and without "from" 9 a.m. to 5 p.m.
         rf"{BEFORE}(?<!(?i:{FROM}) ){HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.){UNTIL}{HOUR_AND_MINUTE}"
         rf"{AM_OR_PM}"

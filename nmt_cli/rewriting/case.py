@@ -99,6 +99,7 @@ ROLES_SHARE = 0.2  # of a word's occurrences: a name that is also a word has a c
 LONG_WORD = 4  # letters of a word that stands with a capital in every heading
 # In ASCII: a capital within a word, a capital after a blank (but for I), a word that no heading would write so.
 INNER_CAPITAL = re.compile(r"[A-Za-z]['-]?[A-Z]")
+MIXED_NAME = r"(?<!\w)[^\W\d_]*[a-zß-ÿ][A-Z][^\W\d_]*"
 SECOND_CAPITAL = re.compile(r"[ \"'([](?!I\b)[A-Z]")
 ORDINAL = r"\d+[^\W\d_]{2,}"  # 5th, 20s
 LONG_LOWER_WORD = rf" [a-z]{{{LONG_WORD + 1}}}"
@@ -171,9 +172,15 @@ class Case(Rewrite):
         return translation if memo is None else recase_text(translation, memo, written, self.target_language)
 
     def keep(self, source: str, translation: str) -> str:
-        """Returns a translation that begins with a capital if its source does because it begins a sentence."""
+        """Returns a translation that begins with a capital if its source does because it begins a sentence, and whose
+        names have the inner capitals of the source: iOS.
+        """
+        names = {name.lower(): name for name in re.findall(MIXED_NAME, source)}
+        if names:
+            pattern = rf"(?i)(?<![^\W_])(?:{'|'.join(names)})(?![^\W_])"
+            translation = re.sub(pattern, lambda match: names.get(match[0].lower(), match[0]), translation)
         first = re.match(r"[^\W\d_]+", source) if translation[:1].islower() else None
-        if first is None or translation.split()[0] in source or not first[0][0].isupper():
+        if first is None or re.split(r"\W", translation)[0] in re.split(r"\W", source) or not first[0][0].isupper():
             return translation
         is_small = self.profile.find_usual_case(first[0]) == lower_text(first[0], self.language)
         return capitalise_text(translation, self.target_language) if is_small else translation

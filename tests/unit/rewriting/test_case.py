@@ -135,6 +135,11 @@ def test_brackets_have_no_capital_and_no_comma_that_the_source_lacks(
         ("Peter said.", "sagte Peter.", "sagte Peter."),
         ("The dog of iRobot", "iRobot hat einen Hund", "iRobot hat einen Hund"),
         ("I see.", "ich sehe.", "ich sehe."),
+        ("iOS is new.", "IOS ist neu.", "iOS ist neu."),
+        ("The macOS and GitHub pages", "Die MacOS- und Github-Seiten", "Die macOS- und GitHub-Seiten"),
+        ("The settings of iOS", "IOS-Einstellungen", "iOS-Einstellungen"),
+        ("BUY AN IPHONE", "Kaufen Sie ein iPhone", "Kaufen Sie ein iPhone"),
+        ("The house is under", "der Hund", "Der Hund"),
     ],
 )
 def test_a_sentence_keeps_its_capital_unless_its_first_word_always_has_it(
