@@ -243,7 +243,7 @@ NOT_IN_WORDS = (
 )
 GLUED = r"-{2,}|[-=]>|[#=|~^+]+"  # signs that may touch a word of the language and are no part of it
 LONE_SIGN = r"[&+=<>|/\\^~@#*→←⇒]{1,3}|<?[=-]{1,2}>|<[=-]{1,2}"  # between two words
-KEBAB = r"[a-z][a-z0-9]*(?:-[a-z0-9]+){2,8}"  # my-component-name
+KEBAB = r"[a-z][a-z0-9]*(?:(?:-[a-z0-9]+){2,8}|--[a-z0-9]+)"  # my-component-name, btn--primary
 KEY_COMBINATION = (
     r"[A-Z][^\W\d_]{2,}(?:\+[A-Z][^\W_]*)*\+?"  # Ctrl+S, Alt+ before F4, which a model of documentation knows
 )
@@ -376,7 +376,9 @@ class CodeFinder:
         if re.search(NOT_IN_WORDS, word):
             return len(word) > 1 and not self.source.has_word(word)
         if re.fullmatch(KEBAB, word):
-            return not self.source.find_word(word).total and self.links.isdisjoint(word.split("-")[1:-1])
+            parts = re.split("-+", word)
+            is_prose = "--" in word and all(map(self.source.has_form, parts))
+            return not is_prose and not self.source.find_word(word).total and self.links.isdisjoint(parts[1:-1])
         if "/" in word:
             return self.is_path(word)
         return re.fullmatch(TYPED, word) is not None or ("." in word and self.is_file(word)) or self.is_member(word)

@@ -492,6 +492,7 @@ def are_amounts(text: str, spans: Sequence[Span]) -> bool:
 
 
 HOUR_AND_MINUTE = r"\d{1,2}(?:[:.]\d{2})?"
+DOTTED = rf"{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]\.m\.)"
 # `am` before a German noun or its adjective is no half of the day: 3 am Tisch, 3 am letzten Tag; but 5 am Monday.
 AM_OF_GERMAN = (
     r"(?:(?<= am)\s+(?:[A-ZÄÖÜ][a-zäöüß]+(?<!day)|(?!when|then|often|even|ten)[a-zäöüß]+en)\b"
@@ -505,13 +506,10 @@ TIMES = NumericKind(
         # too. Both ends of a range are in it: 5-6 p.m., 5 to 6 p.m.
         rf"{BEFORE}{HOUR_AND_MINUTE}(?= (?:{TO}|{ENGLISH.list_links}) {HOUR_AND_MINUTE}{AM_OR_PM})",
         # A time alone, such as a cell of a table, is no sentence; nor is an entry: Mon-Fri, 9 a.m. to 6 p.m.
-        rf"(?:^|(?<=[{PAUSES}|] )|(?<=\b[A-Z][a-z][a-z] ))"
-        rf"(?i:(?:{HOUR_AND_MINUTE}(?:[ {THIN_BLANKS}]?[ap]\.m\.)?{UNTIL})?"
-        rf"{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?[ap]\.m\.$)",
+        rf"(?:^|(?<=[{PAUSES}|] )|(?<=\b[A-Z][a-z][a-z] ))(?:(?:{DOTTED}|{HOUR_AND_MINUTE}){UNTIL})?{DOTTED}$",
         # Both ends of a range may name their halves: 9am-5pm, 9:30 a.m. – 5 p.m., and without "from" 9 a.m. to 5 p.m.
-        rf"{BEFORE}(?<!(?i:{FROM}) ){HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m|[ap]\.m\.){UNTIL}{HOUR_AND_MINUTE}"
-        rf"{AM_OR_PM}"
-        r"(?:(?<=\.[mM])\.(?!\s*$))?",
+        rf"{BEFORE}(?<!(?i:{FROM}) )(?:{DOTTED}|{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]m)){UNTIL}"
+        rf"{HOUR_AND_MINUTE}{AM_OR_PM}(?:(?<=\.[mM])\.(?!\s*$))?",
         rf"{BEFORE}(?:{HOUR_AND_MINUTE} ?[-–] ?)?{HOUR_AND_MINUTE}{AM_OR_PM}"
         rf"(?:(?<=\.[mM])\.(?!\s*$|\s+[{OPENING_QUOTES}]?[A-ZÀ-Þ])"
         rf"|(?<=\.M)\.(?=\s(?=[A-Z]{{2}})(?i:{TO}|{ENGLISH.list_links})\b))?",

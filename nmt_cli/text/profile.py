@@ -211,6 +211,10 @@ class TextProfile(NamedTuple):
             return True
         return self.count_word(word) > 0
 
+    def has_form(self, word: str) -> bool:
+        """Whether a word occurred, and usually in small letters if it has these."""
+        return self.has_word(word) and (not word.islower() or (self.find_usual_case(word) or word) == word)
+
     def find_usual_case(self, word: str) -> str | None:
         """Returns a word as it is usually cased within a sentence; None if it never occurs there."""
         forms = self.find_word(word).forms

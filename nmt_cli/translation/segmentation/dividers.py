@@ -250,8 +250,8 @@ GLUED_ADDRESS = rf"(?<=[^\W_])[{re.escape(PAUSES + DASHES)}|→](?=(?:https?|ftp
 CODE_BEFORE_SENTENCE = r"\[[A-Z]{2,}\]\s+(?=[A-ZÀ-Þ][a-zß-ÿ])"  # [WIP] It rains
 LONG_DASH = rf"(?:-{{2,3}}|[{LONG_DASHES}])"
 CLAUSE_DASH = (
-    rf"(?<![^\W\d_])(?P<before>[^\W\d_]+)[^\w\s-]{{0,2}}(?P<dash>\s{LONG_DASH}\s+|{LONG_DASH}(?![\s-]))"
-    r"(?=\W?(?P<after>[^\W\d_]+))"
+    rf"(?<!\w)(?P<before>[^\W\d_]+)[^\w\s-]{{0,2}}(?P<dash>\s{LONG_DASH}\s+|{LONG_DASH}(?![\s-]))"
+    r"(?=\W?(?P<after>[^\W\d_]++)(?!_))"
 )
 DASH_OF_DIALOGUE = rf"(?<=[{DOUBLE_QUOTES}])\s(?:[{DASHES}]|--?)\s(?=[{DOUBLE_QUOTES}])"
 LABEL_WORD = rf"[-#@/.]{{0,2}}[^\W_](?:[\w.'’&/-]{{0,{LABEL_LETTERS}}}[\w.])?"

@@ -72,6 +72,7 @@ class LineReader:
         self.kinds = KINDS if config.protect else (TERMS,)
         names = make_name_finder(self.rewriter) if self.copies_placeholders else None
         characters: Characters | None = self.rewriter.find(Characters)
+        self.is_prose = names.source.has_form if names else None
         self.context = Context(
             languages,
             copies_placeholders,
@@ -154,7 +155,7 @@ class LineReader:
         quotes: Quotes | None = self.rewriter.find(Quotes)
         pair = quotes.target_pair if quotes is not None else None
         spans = find_spans(text, self.context, SYNTAX)
-        return divide(DividedLine(text, spans, self.context.languages, pair, self.context.is_word))
+        return divide(DividedLine(text, spans, self.context.languages, pair, self.is_prose))
 
     def split_part(self, part: Segment, *, in_choice: bool) -> Iterator[Segment]:
         """Yields the segments of a part of a divided line, which is read as a line of its own."""
