@@ -173,9 +173,9 @@ class Case(Rewrite):
 
     def keep(self, source: str, translation: str) -> str:
         """Returns a translation that begins with a capital if its source does because it begins a sentence, and whose
-        names have the inner capitals of the source: iOS.
+        known names have the inner capitals of the source: iOS.
         """
-        names = {name.lower(): name for name in re.findall(MIXED_NAME, source)}
+        names = {name.lower(): name for name in re.findall(MIXED_NAME, source) if self.is_known(name)}
         if names:
             pattern = rf"(?i)(?<![^\W_])(?:{'|'.join(names)})(?![^\W_])"
             translation = re.sub(pattern, lambda match: names.get(match[0].lower(), match[0]), translation)

@@ -137,6 +137,7 @@ def test_brackets_have_no_capital_and_no_comma_that_the_source_lacks(
         ("I see.", "ich sehe.", "ich sehe."),
         ("iOS is new.", "IOS ist neu.", "iOS ist neu."),
         ("The macOS and GitHub pages", "Die MacOS- und Github-Seiten", "Die macOS- und GitHub-Seiten"),
+        ("oTm is new.", "OTM ist neu.", "OTM ist neu."),
         ("The settings of iOS", "IOS-Einstellungen", "iOS-Einstellungen"),
         ("BUY AN IPHONE", "Kaufen Sie ein iPhone", "Kaufen Sie ein iPhone"),
         ("The house is under", "der Hund", "Der Hund"),
@@ -145,4 +146,4 @@ def test_brackets_have_no_capital_and_no_comma_that_the_source_lacks(
 def test_a_sentence_keeps_its_capital_unless_its_first_word_always_has_it(
     source: str, translation: str, expected: str
 ) -> None:
-    assert make_caser().keep(source, translation) == expected
+    assert make_caser((*CASED, "It has iOS, macOS and GitHub.")).keep(source, translation) == expected
