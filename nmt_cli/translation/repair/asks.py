@@ -485,6 +485,8 @@ def accept_settled(
 ) -> Verdict:
     """Accepts attention to the words between marks from what stands for them; if nothing does, they are left out."""
     rated = [pair.compare(case.translation, values) for pair, (_, values) in zip(pairs, answers, strict=True)]
+    if asker.profile is not None and asker.tools.profile is not None:
+        rated = [pair.leave_grammar(case.translation, asker.profile, asker.tools.profile.target) for pair in rated]
     language = asker.tools.reader.context.languages[0]
     return Verdict(case._replace(translation=settle_translation(case.translation, rated, asker.profile, language)))
 

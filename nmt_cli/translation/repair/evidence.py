@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nmt_cli.arrays.types import UNKNOWN, FloatArray
+from nmt_cli.carrying.codes import COMMON_SHARE
 from nmt_cli.carrying.names import make_forms
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Attempt, Context, LostKind, Span, find_partners
 from nmt_cli.languages.rules import find_rules
@@ -210,6 +211,26 @@ class DoubtfulPair(NamedTuple):
         shares = best.attention[:, self.positions].sum(axis=1)
         is_needed = np.any([(shares >= share) & (drops > least) for share, least in NEEDED], axis=0)
         return self._replace(drops=np.where(is_needed, drops, 0.0).tolist())
+
+    def leave_grammar(self, translation: Translation, source: TextProfile, target: TextProfile) -> DoubtfulPair:
+        """Returns the pair, if it is a word or a label, without need of more words of grammar at its edges than it has:
+        auf [Speichern] im.
+        """
+        words = [PUNCTUATION.sub("", word) for word in self.words.split()]
+        if len(words) > 1 and any(word[:1].islower() for word in words):
+            return self
+        best, drops = translation.hypotheses[0], list(self.drops)
+        pieces = best.pieces[: -1 if best.finished else None]
+        in_need = [token for token in range(len(pieces)) if drops[token]]
+        common = {
+            token for token in in_need if target.count_word(spell_around(pieces, token)) >= COMMON_SHARE * target.texts
+        }
+        spare = len(common) - sum(source.count_word(word) >= COMMON_SHARE * source.texts for word in words)
+        while spare > 0 and len(in_need) > 1 and (edges := common.intersection((in_need[0], in_need[-1]))):
+            token = min(edges, key=drops.__getitem__)
+            in_need.remove(token)
+            drops[token], spare = 0.0, spare - 1
+        return self._replace(drops=drops)
 
     @property
     def is_lost(self) -> bool:

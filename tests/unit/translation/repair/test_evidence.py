@@ -12,6 +12,7 @@ from nmt_cli.text.profile import CorpusProfile, TextProfile
 from nmt_cli.text.profile_building import build_profile
 from nmt_cli.translation.config import LineOptions
 from nmt_cli.translation.repair.evidence import (
+    DoubtfulPair,
     MarkedPiece,
     list_enclosed,
     list_marked,
@@ -84,6 +85,23 @@ def test_a_word_without_evidence_does_not_attend_to_the_marked_one() -> None:
 def test_an_article_is_marked_with_its_word_and_no_word_before_it_that_needs_neither() -> None:
     attended, _ = settle("open <b>the file</b> now, not later.", translate("öffne Sie die Datei", [0, 2, 0, 2], 0.3))
     assert attended == [0, 0, 1, 2] or attended == [0, 0, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "drops"),
+    [
+        ("Save", [0.0, 0.0, 7.0, 0.0]),
+        ("Save As", [0.0, 0.0, 7.0, 5.0]),
+        ("as", [0.0, 0.0, 7.0, 5.0]),
+        ("save it", [0.0, 2.0, 7.0, 5.0]),
+    ],
+)
+def test_a_pair_has_no_more_words_of_grammar_at_its_edges_than_its_source(words: str, drops: list[float]) -> None:
+    profile = CorpusProfile.parse(build_profile([("Xx as in it", "Xx auf im es")] * 100).encode())
+    assert profile.source is not None
+    translation = translate("Klicken auf Speichern im", [0, 1, 1, 1], share=0.5)
+    pair = DoubtfulPair(words, "", [1], [0.0, 2.0, 7.0, 5.0])
+    assert list(pair.leave_grammar(translation, profile.source, profile.target).drops) == drops
 
 
 @given(st.lists(st.sampled_from(["Öl", "wir,", "geht.", "Ab", "a-b"]), min_size=1), st.data())
