@@ -62,8 +62,8 @@ WEIGHTS = {  # in both stages
     "labels": (1, 0.5),
     "messages": (1, 0.3),
     "phrases": (8, 4),
-    "words": (8, 4),
-    "everyday": (4, 2),
+    "words": (8, 3),
+    "everyday": (4, 3),
     "names": (2, 1),
 }
 STAGES = tuple(
