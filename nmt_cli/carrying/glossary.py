@@ -16,6 +16,7 @@ from pathlib import Path
 
 from nmt_cli.carrying.spans import Kind, Span, SpanKind
 from nmt_cli.errors import DataError
+from nmt_cli.formats import name_line, name_place
 from nmt_cli.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.formats.sniffing import HEAD, recognise_format
 from nmt_cli.languages.codes import find_named_language
@@ -81,29 +82,29 @@ class Glossary:
         if format.name not in LINES:
             from nmt_cli.formats.opening import open_reader  # most lines are translated without a glossary
 
-            rows = [[row.source, row.target] for row in open_reader(CorpusFile(path), ReadOptions(has_comments=True))]
-            return cls.from_rows(rows, str(path))
+            reader = open_reader(CorpusFile(path), ReadOptions(has_comments=True))
+            return cls.from_rows(((row.line, [row.source, row.target]) for row in reader), str(path))
         lines = list(decode_lines(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), str(path)))
         rows = [[] if line.startswith("#") else line.rstrip("\r").split("\t") for line in lines]
         first, *others = [number for number, row in enumerate(rows) if "".join(row).strip()] or [0]
         if others and name_columns(rows[first]):
             rows[first] = []
-        return cls.from_rows(rows, str(path))
+        return cls.from_rows(enumerate(rows, start=1), str(path))
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Sequence[str]], name: str) -> Glossary:
-        """Makes a glossary of rows, each a source term and a target term; skips empty ones. Raises DataError."""
+    def from_rows(cls, rows: Iterable[tuple[int, Sequence[str]]], name: str) -> Glossary:
+        """Makes a glossary of numbered rows of a source term and a target term; skips empty ones. Raises DataError."""
         terms: dict[str, str] = {}
         lines: dict[str, int] = {}
-        for number, row in enumerate(rows, start=1):
+        for number, row in rows:
             if not "".join(row).strip():
                 continue
-            where = f"{name}, line {number:,}"
+            where = name_place(name, number)
             source, target = check_row(row, where)
             if terms.get(source, target) != target:
                 raise DataError(
-                    f"{where}: {source!r} is already {terms[source]!r} on line {lines[source]:,}",
-                    hint="keep one of the two lines",
+                    f"{where}: {source!r} is already {terms[source]!r} in {name_line(name)} {lines[source]:,}",
+                    hint="keep one of the two",
                 )
             terms[source], lines[source] = target, lines.get(source, number)
         if not terms:

@@ -64,6 +64,7 @@ def open_document(
     def open_as_utf8(source: DocumentSource) -> Document:
         with_lines = format_line is not None and name == TEXT.name
         utf8_document = document(source, format_line) if with_lines else document(source)  # type: ignore[call-arg]
+        utf8_document.format = find_row(name)
         utf8_document.domain = UI if texts in ("strings", "rows") else ""
         utf8_document.is_prose = texts == "prose"
         if name in BY_NAME and name not in (TEXT.name, "wrapped"):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import DataError, MissingExtraError, explain_install
-from nmt_cli.formats import TEXT, FileFormat
+from nmt_cli.formats import TEXT, FileFormat, name_place
 from nmt_cli.text.characters import CLOSING, COLONS, END_MARKS, FINAL_MARKS, OPENING, OPENING_QUOTES
 from nmt_cli.text.streams import FileLines, are_plain, decode_lines
 
@@ -43,10 +43,14 @@ StringOrBytes = TypeVar("StringOrBytes", str, bytes)
 
 
 class Location(NamedTuple):
-    """The place of a unit in a document with chapters: a book's, the pages of an e-book, the sheets of a workbook."""
+    """The place of a unit in a document: its chapter, page or sheet, and its verse or line."""
 
-    chapter: str
-    name: str = ""  # of the unit, if it has one: a verse
+    chapter: str = ""
+    name: str = ""  # of the unit, if it has one: a verse, or the number of its line
+    kind: str = ""  # what such a number counts: lines or rows
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name or self.chapter}".lstrip()
 
 
 class Content(NamedTuple):
@@ -64,6 +68,7 @@ class TornText(NamedTuple):
     source: str
     problem: str
     was_flagged: bool  # whether its translation failed a check
+    location: Location = Location()
 
 
 class TranslationUnit(NamedTuple):
@@ -123,8 +128,8 @@ class DocumentSource(NamedTuple):
             yield part
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
-        """Raises DataError, naming the 1-based line."""
-        raise DataError(f"{self.name}, line {line:,}: {problem}", hint=hint)
+        """Raises DataError, naming the line, or the row of a table, from 1."""
+        raise DataError(f"{name_place(self.name, line, self.config.format)}: {problem}", hint=hint)
 
 
 class Document(ABC):
@@ -163,8 +168,22 @@ class Document(ABC):
 
     def read_checked(self) -> Iterator[TranslationUnit]:
         """Yields the units; what they write is read back before it is complete."""
-        units = self.read_units()
+        units = self.locate(self.read_units())
         return units if self.guard is None else self.guard(self, self.reopen, units)
+
+    def locate(self, units: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
+        """Yields the units with their lines, or their rows, as long as it is known how those before are spelled."""
+        number, is_known = 1, True
+        for unit in units:
+            is_known &= not unit.texts or unit.raw is not None
+            # The format of standard input is known since its first unit.
+            if unit.texts and is_known and unit.location is None and not self.format.is_binary:
+                yield unit._replace(location=Location(name=f"{number:,}", kind=self.format.line_name))
+            else:
+                yield unit
+            if unit.raw is not None:
+                lines = unit.raw.count("\n") if isinstance(unit.raw, str) else unit.raw.count(b"\n")
+                number += 1 if self.format.line_name == "row" else lines
 
     def reopen(self, data: bytes) -> Iterator[TranslationUnit]:
         """Yields the units of the document as it is written. Raises DataError if it cannot be read."""

@@ -21,7 +21,7 @@ from functools import partial
 from typing import NamedTuple
 
 from nmt_cli.carrying.syntax import has_same_placeholders
-from nmt_cli.documents.document import Content, Document, Reopen, TornText, TranslationUnit
+from nmt_cli.documents.document import Content, Document, Location, Reopen, TornText, TranslationUnit
 from nmt_cli.errors import DataError
 from nmt_cli.text.wrapping import shorten_text
 from nmt_cli.translation.placement.traced_text import TextRange
@@ -43,6 +43,7 @@ class WrittenUnit(NamedTuple):
     undo: Callable[[], bytes]
     is_free: bool  # whether a person, or nobody, wrote its words: they may hold other placeholders
     was_flagged: bool
+    location: Location
 
 
 class FoundUnit(NamedTuple):
@@ -79,8 +80,10 @@ class ReadBack:
             is_free = any(text.is_recalled or text.replacement is not None for text in translations)
             is_flagged = any(text.checks for text in translations)
             undo = partial(encode, unit.raw) if self.document.holds_back else partial(keep_source, unit)
-            content = unit.content
-            self.written.append(WrittenUnit(len(self.pieces), first, unit.texts, content, undo, is_free, is_flagged))
+            location = unit.location or Location()
+            self.written.append(
+                WrittenUnit(len(self.pieces), first, unit.texts, unit.content, undo, is_free, is_flagged, location)
+            )
         self.pieces.append(encode(written))
         return "" if self.document.holds_back else self.finish()
 
@@ -91,7 +94,7 @@ class ReadBack:
         if written:
             for unit, problem in self.undo_torn(pieces, written):
                 number, source = unit.first, shorten_text(" ".join(unit.texts), LONGEST_QUOTED_TEXT)
-                self.document.torn.append(TornText(number, source, problem, unit.was_flagged))
+                self.document.torn.append(TornText(number, source, problem, unit.was_flagged, unit.location))
         data = b"".join(pieces)
         return data.decode("utf-8") if self.is_text else data
 

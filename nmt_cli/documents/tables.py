@@ -63,7 +63,7 @@ class PlainFields(NamedTuple):
     delimiter: str = "\t"
 
     def read_rows(self, lines: Iterable[NumberedLine], source: DocumentSource) -> Iterator[TableRow]:
-        """Yields the rows. Raises DataError for invalid ones, naming their line."""
+        """Yields the rows. Raises DataError for invalid ones, naming them by number."""
         for number, line in lines:
             yield TableRow(number, line, split_line(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line))
 
@@ -120,7 +120,7 @@ class TableDocument(Document):
         require_languages(self.source)
         preamble, lines = self.open_rows()
         if preamble:
-            yield make_verbatim_unit(preamble)
+            yield TranslationUnit((), lambda _: preamble)  # which is no row
         column = None
         for row in self.fields.read_rows(lines, self.source):
             if column is None:
@@ -136,7 +136,7 @@ class TableDocument(Document):
         if not any(map(str.strip, row.fields)):
             return make_verbatim_unit(row.raw)
         if len(row.fields) <= column:
-            refuse_short_row(self.source, row.line, len(row.fields), column)
+            refuse_short_row(self.source, row.number, len(row.fields), column)
         empty = count_missing_fields(row.fields, self.width, self.notes)
         if self.is_filled(row):
             return make_verbatim_unit(self.add_fields(row, [""] * len(self.added), empty=empty))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from nmt_cli.errors import DataError
 from nmt_cli.files import require_file
-from nmt_cli.formats import FileFormat, require_use
+from nmt_cli.formats import FileFormat, name_place, require_use
 from nmt_cli.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.formats.jsonl import parse_json
 from nmt_cli.formats.sniffing import HEAD, find_column, is_name, recognise_format
@@ -99,19 +99,21 @@ def open_lines(path: Path) -> tuple[FileFormat, list[str]]:
 
 def read_table(path: Path, lines: list[str], role: SideRole, column: str | None) -> SideText:
     """Reads a column of a table; by default the only column, or all columns if they are references."""
-    rows = parse_csv(path, lines) if path.suffix.lower() == ".csv" else [line.split("\t") for line in lines]
+    is_csv = path.suffix.lower() == ".csv"
+    numbered = parse_csv(path, lines) if is_csv else dict(enumerate((line.split("\t") for line in lines), start=1))
+    rows = list(numbered.values())
     if column is not None:
         index = find_column(column, rows[0] if rows and is_name(column) else None, 0, str(path))
         body = rows[1:] if is_name(column) else rows
-        for number, row in enumerate(body, start=1 + len(rows) - len(body)):
+        for number, row in list(numbered.items())[len(rows) - len(body) :]:
             if len(row) <= index:
                 refuse_row(path, number, f"there is no column {index + 1}")
         return SideText([[row[index] for row in body]])
     width = len(rows[0]) if rows else 1
-    for number, row in enumerate(rows, start=1):
+    for number, row in numbered.items():
         if len(row) != width:
             hint = "each column of a .tsv holds one reference of every sentence"
-            refuse_row(path, number, f"{format_count(len(row), 'column')}, but the lines before it have {width}", hint)
+            refuse_row(path, number, f"{format_count(len(row), 'column')}, but the rows before it have {width}", hint)
     if role != "reference" and width > 1:
         shown = ", ".join(cell[:20] for cell in rows[0][:6])
         raise DataError(
@@ -120,17 +122,17 @@ def read_table(path: Path, lines: list[str], role: SideRole, column: str | None)
     return SideText([list(column_cells) for column_cells in zip(*rows, strict=True)] if rows else [[]])
 
 
-def parse_csv(path: Path, lines: list[str]) -> list[list[str]]:
-    """Returns the rows of a table with quoted cells, replacing line breaks within cells by blanks.
+def parse_csv(path: Path, lines: list[str]) -> dict[int, list[str]]:
+    """Returns the rows of a table with quoted cells by their numbers, replacing line breaks within cells by blanks.
 
     A blank line is an empty text in a single-column table, and is skipped in any other.
     """
     numbered = list(enumerate((f"{line}\n" for line in lines), start=1))
     delimiter = take_separator(numbered) or find_delimiter([line for _, line in numbered[:HEAD_LINES]])
-    rows = [row.fields for row in read_csv_records(numbered, delimiter, partial(refuse_row, path))]
-    if all(len(row) < 2 for row in rows):
-        rows = [row or [""] for row in rows]
-    return [[" ".join(cell.split("\n")).strip() for cell in row] for row in rows if row]
+    rows = {row.number: row.fields for row in read_csv_records(numbered, delimiter, partial(refuse_row, path))}
+    if all(len(row) < 2 for row in rows.values()):
+        rows = {number: row or [""] for number, row in rows.items()}
+    return {number: [" ".join(cell.split("\n")).strip() for cell in row] for number, row in rows.items() if row}
 
 
 def read_json_lines(path: Path, lines: list[str], role: SideRole, column: str | None) -> SideText:
@@ -202,7 +204,7 @@ def read_xliff(path: Path, role: SideRole) -> SideText:
 
 
 def refuse_row(path: Path, number: int, problem: str, hint: str = "") -> NoReturn:
-    raise DataError(f"{path}, line {number:,}: {problem}", hint=hint)
+    raise DataError(f"{name_place(str(path), number)}: {problem}", hint=hint)
 
 
 UNKNOWN = ("source", "target", "")  # what a card calls a language that it does not know

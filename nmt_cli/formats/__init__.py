@@ -45,6 +45,11 @@ class FileFormat(NamedTuple):
     texts: Literal["prose", "pieces", "rows", "cells", "strings"] = "prose"
 
     @property
+    def line_name(self) -> str:
+        """The word for a part of its files that has a number: a row, as a spreadsheet counts it, or else a line."""
+        return "row" if self.texts == "cells" or self.name in ("tsv", "csv") else "line"
+
+    @property
     def names_encoding(self) -> bool:
         """Whether its files say themselves in which encoding they are: XML, also in an archive, and mail."""
         return self.is_binary or bool(self.roots) or self.name in ("resx", "eml")
@@ -307,15 +312,15 @@ def find_by_name(name: str | PurePath) -> FileFormat | None:
     return whole or BY_EXTENSION.get(extension) or find_added(extension[1:])
 
 
-def name_place(file: str, line: int) -> str:
-    """Returns a file with a line, which is a row of a spreadsheet."""
-    return f"{file}, {name_line(file)} {line:,}"
+def name_place(file: str, line: int, format: str | None = None) -> str:
+    """Returns a file with a line, which is a row of a table; its format is by default that of its name."""
+    return f"{file}, {name_line(file, format)} {line:,}"
 
 
-def name_line(file: str) -> str:
+def name_line(file: str, format: str | None = None) -> str:
     """Returns the name of a line in a file."""
-    format = find_by_name(file)
-    return "row" if format is not None and format.texts == "cells" else "line"
+    row = BY_NAME.get(format or "") or find_by_name(file)
+    return TEXT.line_name if row is None else row.line_name
 
 
 def may_be_named(format: FileFormat, name: str | PurePath) -> bool:

@@ -18,7 +18,7 @@ from itertools import zip_longest
 from typing import ClassVar, NamedTuple, NoReturn, Self
 
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.formats import name_place
+from nmt_cli.formats import name_line, name_place
 from nmt_cli.formats.input_stream import InputStream
 from nmt_cli.formats.inputs import STDIN, CorpusFile, ReadOptions
 from nmt_cli.formats.sniffing import find_column
@@ -122,7 +122,11 @@ class Reader(ABC):
                 self.line = row.line
                 self.empty = 0 if row.source or row.target else self.empty + 1
                 if self.empty > MAXIMUM_EMPTY:
-                    self.refuse(row.line, f"{MAXIMUM_EMPTY:,} empty lines in a row", "take them out")
+                    self.refuse(
+                        row.line,
+                        f"{MAXIMUM_EMPTY:,} empty {name_line(self.file.name, self.options.format)}s in succession",
+                        "take them out",
+                    )
                 yield row
         finally:
             for stream in self.streams:
@@ -139,9 +143,8 @@ class Reader(ABC):
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
         """Raises DataError with the file and the line; by default the hint describes the expected content."""
-        raise DataError(
-            f"{name_place(self.file.name, line)}: {problem}", hint=hint or f"it should contain {self.expects}"
-        )
+        where = name_place(self.file.name, line, self.options.format)
+        raise DataError(f"{where}: {problem}", hint=hint or f"it should contain {self.expects}")
 
     def read_tags(self, line: int, cell: str) -> TagSet:
         """Returns the tags in a cell. Raises DataError, naming the line, for what is no tag."""

@@ -1,6 +1,6 @@
 """Tables of text: TSV and CSV, whose cells may be quoted; two columns hold the pairs.
 
-    "a; b";c        TableRow(line=1, raw='"a; b";c', fields=["a; b", "c"])
+    "a; b";c        TableRow(number=1, raw='"a; b";c', fields=["a; b", "c"])
 
     "He came, he saw."\tIta.        of TSV, if a spreadsheet has evidently quoted it: fields "He came, he saw.", "Ita."
     "Come," he said.\tDixit.        a sentence's own quotes stay
@@ -15,7 +15,7 @@ import csv
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, count, islice
 from shlex import quote
 from typing import NamedTuple, NoReturn, TypeVar
 
@@ -33,14 +33,14 @@ from nmt_cli.text.tags import merge_tags
 SAMPLE = 500  # records by whose content columns are chosen
 
 LineT = TypeVar("LineT", bound=Sequence[str])  # of a line, or of its cells
-TableRecord = tuple[int, Sequence[str]]  # the line on which it begins, and its cells
+TableRecord = tuple[int, Sequence[str]]  # its number among the rows, and its cells
 OPEN_QUOTE = "perhaps a quote that begins here is never closed"
 
 
 class TableRow(NamedTuple):
     """A row of text: its spelling in the file, and its fields."""
 
-    line: int  # of the file, from 1, where the row begins
+    number: int  # among the rows of the file, from 1, as a spreadsheet shows it
     raw: str  # all its lines with their ends
     fields: list[str]
 
@@ -67,8 +67,8 @@ class TableReader(Reader):
         self.awaits_header = False
         if not self.layout.has_header:  # they are sentences without a translation
             yield from self.read_cells(titles)
-        elif lines := [str(line) for line, cells in titles if any(map(str.strip, cells))]:
-            self.add_note(f"left out above the header, as its title: line {', '.join(lines)}")
+        elif rows := [str(number) for number, cells in titles if any(map(str.strip, cells))]:
+            self.add_note(f"left out above the header, as its title: row{'s' * (len(rows) > 1)} {', '.join(rows)}")
         self.awaits_header = self.layout.has_header
         yield from self.read_cells(chain(sample, records))
 
@@ -172,7 +172,7 @@ def read_csv_records(
             yield numbered[1].removeprefix("\ufeff")
 
     records = csv.reader(note_lines(), delimiter=delimiter, strict=strict)
-    while True:
+    for number in count(1):
         try:
             fields = next(records)
         except StopIteration:
@@ -180,8 +180,8 @@ def read_csv_records(
         except csv.Error as error:
             returns = "new-line character" in str(error)  # which a carriage return alone is to the reader
             hint = "lines end in carriage returns only; convert them: tr '\\r' '\\n'" if returns else OPEN_QUOTE
-            refuse(consumed[0][0], str(error), hint)
-        yield TableRow(consumed[0][0], "".join([text for _, text in consumed]), fields)
+            refuse(number, str(error), hint)
+        yield TableRow(number, "".join([text for _, text in consumed]), fields)
         consumed.clear()
 
 
@@ -227,7 +227,7 @@ class CsvReader(TableReader):
         delimiter = take_separator(head) or find_delimiter(
             [text for _, text in head if not (self.options.has_comments and text.startswith("#"))]
         )
-        yield from ((row.line, row.fields) for row in read_csv_records(chain(head, lines), delimiter, self.refuse))
+        yield from ((row.number, row.fields) for row in read_csv_records(chain(head, lines), delimiter, self.refuse))
 
 
 def find_delimiter(head: Sequence[str]) -> str:
@@ -275,7 +275,7 @@ class TsvReader(TableReader):
             if quoted:
                 self.add_note("the quotes that a spreadsheet put around cells were removed")
             rows = read_csv_records(chain(head, lines), separator or "\t", self.refuse)
-            yield from ((row.line, row.fields) for row in rows)
+            yield from ((row.number, row.fields) for row in rows)
             return
         self.separator = find_bars(texts)
         yield from split_cells(chain(head, lines), self.separator)

@@ -69,7 +69,7 @@ def read_terms(value: Any, form: str = "tsv") -> Glossary:
     if size > MOST_CHARACTERS:
         raise RequestError(413, f"a glossary of more than {MOST_CHARACTERS:,} characters; this server takes no more")
     try:
-        glossary = Glossary.from_rows(islice(rows, MOST_TERMS + 1), "glossary")
+        glossary = Glossary.from_rows(islice(enumerate(rows, start=1), MOST_TERMS + 1), "glossary")
     except (DataError, csv.Error) as error:
         raise RequestError(400, f"Invalid request: {getattr(error, 'message', error)}") from error
     if len(glossary.terms) > MOST_TERMS:

@@ -82,7 +82,7 @@ def test_several_inputs_standard_input_and_given_test_data_in_one_command(table:
     assert done.returncode == 0, done.stderr
     assert lines[0].startswith("toy.en-de.tsv, standard input, new.en and 2 more: 517 pairs en -> de")
     assert "15 held-out" in lines[1]
-    assert "! 15 dropped: a sentence of the given dev or test data; toy.en-de.tsv, line 396: " in done.stderr
+    assert "! 15 dropped: a sentence of the given dev or test data; toy.en-de.tsv, row 396: " in done.stderr
     assert "repetitions, by weight" in done.stderr
     assert "dev 48   test 15" in done.stderr
     assert "<h2>held-out: 15 dropped</h2>" in (table.parent / "r.html").read_text()
@@ -92,9 +92,9 @@ def test_findings_are_told_with_file_line_and_pair_and_can_be_kept(table: Path) 
     with table.open("a") as file:
         file.write("fÃ¼r &amp; wider\tx y z\nHe said: Привет, мой друг\tПривет, мой друг\n")
     told = prepare(table.parent, table.name).stderr
-    line = 'toy.en-de.tsv, line 403: "fÃ¼r &amp; wider" / "x y z"'
+    line = 'toy.en-de.tsv, row 403: "fÃ¼r &amp; wider" / "x y z"'
     assert f"  ! 1 mended: HTML entities or tags; {line}   [markup]" in told
-    assert "1 script" in told and 'line 404: "He said: Привет, мой друг"' in told
+    assert "1 script" in told and 'row 404: "He said: Привет, мой друг"' in told
     kept = prepare(table.parent, table.name, "--force", "--keep", "script", "--keep", "empty").stderr
     assert "dropped 1: 1 duplicate " in kept and "! 1 kept: one side is in a script" in kept
 
@@ -112,12 +112,12 @@ def test_the_sample_of_the_project_is_prepared_in_seconds(tmp_path: Path) -> Non
     [
         ("nothing.tsv", None, 66, "nothing.tsv does not exist"),
         ("empty.tsv", b"", 65, "empty.tsv is empty"),
-        ("one.tsv", b"a\tb\nonly\n", 65, "one.tsv, line 2: one column"),
+        ("one.tsv", b"a\tb\nonly\n", 65, "one.tsv, row 2: one column"),
         ("latin.tsv", b"a\tb\n\x81\tb\n", 65, "latin.tsv, line 2: invalid UTF-8"),
         ("wide.tsv", "a\tb\n".encode("utf-16"), 65, "wide.tsv: 1 pair can be used"),
         ("cut.tsv.gz", b"\x1f\x8b\x08", 65, "cut.tsv.gz is damaged"),
         ("bomb.tmx", b'<!DOCTYPE a [<!ENTITY a "b">]><tmx/>', 65, "declares entities"),
-        ("quote.csv", b'a,b\nc,"' + b"d,e\n" * 50_000, 65, "quote.csv, line 2: field larger than"),
+        ("quote.csv", b'a,b\nc,"' + b"d,e\n" * 50_000, 65, "quote.csv, row 2: field larger than"),
         ("nul.tsv", b"a\tb\nc\td\0\n", 65, "nul.tsv, line 2: a NUL byte"),
         ("blank.tsv", b"\n\n\n", 65, "blank.tsv: "),
         ("few.tsv", b"a\tb\n", 65, "few.tsv: 1 pair can be used, too few to split; it takes at least 10"),
@@ -152,7 +152,7 @@ def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
         (["--test", "300"], 65, "340 of them would be held out"),
         (["--test", "missing.tsv"], 66, "missing.tsv does not exist"),
         (["--source-file", "toy.en-de.tsv"], 2, "--source-file needs --target-file"),
-        (["--strict"], 65, "--strict: 1 empty, 1 duplicate (first: toy.en-de.tsv, line 402)"),
+        (["--strict"], 65, "--strict: 1 empty, 1 duplicate (first: toy.en-de.tsv, row 402)"),
         (["--report", "r.doc"], 2, "end the name with .html or .json"),
         (["--data", "toy.en-de.tsv"], 73, "toy.en-de.tsv is a file"),
         (["--data", ".", "--force"], 73, "something other than a prepared corpus"),

@@ -146,7 +146,7 @@ def test_terms_of_a_glossary_have_their_translation(learned: Path) -> None:
     (learned / "terms.tsv").write_text("giko\tWunschwort\nlu\n", encoding="utf-8")
     failed = nmt("translate", "--glossary", "terms.tsv", cwd=learned, text="bade.\n")
     assert failed.returncode == 65
-    assert "terms.tsv, line 2" in failed.stderr
+    assert "terms.tsv, row 2" in failed.stderr
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells a process its peak of memory")

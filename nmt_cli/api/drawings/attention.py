@@ -15,6 +15,7 @@ from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.errors import DataError, FailedLineError, OptionError
 from nmt_cli.evaluation.texts import read_sentences
+from nmt_cli.formats import name_place
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagSet
 from nmt_cli.text.wrapping import format_count
@@ -246,7 +247,7 @@ def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     for number, row in enumerate(rows, start=1):
         if len(row) < 2 or not (row[0].strip() and row[1].strip()):
             raise DataError(
-                f"{path}, line {number:,} is not a pair", hint="a line is a source, a tab and its translation"
+                f"{name_place(str(path), number)} is not a pair", hint="a line is a source, a tab and its translation"
             )
     if not rows:
         raise DataError(f"{path} is empty", hint="write a pair on each line: a source, a tab and its translation")

@@ -30,7 +30,7 @@ ROWS_SHOWN = 20  # of files and chapters
 OF_LANGUAGES: tuple[CheckKind, ...] = ("language", "other language")  # checks of the language of the source
 LEAST_FOREIGN = 4  # texts of a file
 MOST_FAILED = 3  # files that are named in the error
-NOWHERE = Location("")
+NOWHERE = Location()
 
 
 @dataclass
@@ -88,7 +88,10 @@ class PartSummary:
         values = {"name": self.name, "texts": self.texts, "carried": self.carried, "failed": self.failed}
         values |= {"confidence": self.confidence, "is_low": self.is_below(threshold)}
         if self.kept:
-            values["kept"] = [{"text": text.number, "source": text.source, "why": text.problem} for text in self.kept]
+            values["kept"] = [
+                {"text": text.number, "place": str(text.location), "source": text.source, "why": text.problem}
+                for text in self.kept
+            ]
         if self.places:
             values["places"] = [{"name": name, "confidence": confidence} for name, confidence in self.places]
         if self.error is not None:
@@ -107,12 +110,11 @@ class FileSummaries:
     parts: list[PartSummary] = field(default_factory=list)  # each file is followed by its chapters
     chapters: dict[str, PartSummary] = field(default_factory=dict)  # of the last file, by name
     location: Location = NOWHERE  # of the next translation
-    lines: int | None = None  # of its file before its unit; None if the lines of the file are its texts, or none at all
     number: int = 0  # of the last translation, blank lines included: in its file, if each has an output of its own
 
     def begin_file(self, name: str) -> PartSummary:
         """Returns the summary of the file that begins."""
-        self.location, self.chapters, self.lines = NOWHERE, {}, None
+        self.location, self.chapters = NOWHERE, {}
         self.number = 0 if self.are_apart else self.number
         self.parts.append(PartSummary(name))
         self.files.append(self.parts[-1])
@@ -138,14 +140,7 @@ class FileSummaries:
     @property
     def where(self) -> str:
         """The place of the next translation in a report: the file among several; and the verse, chapter or line."""
-        line = "" if self.lines is None else f"line {self.lines + 1:,}"
-        return " ".join(filter(None, [self.file, self.location.name or self.location.chapter or line]))
-
-    def find_position(self, thing: str) -> tuple[str, str]:
-        """Returns the kind and the name of the place of the last translation in its file, by default its number."""
-        if self.location.name:
-            return "", self.location.name
-        return (thing, f"{self.number:,}") if self.lines is None else ("line", f"{self.lines + 1:,}")
+        return f"{self.file} {self.location}".strip()
 
     def add(self, translation: Translation) -> None:
         """Counts one translation for its file and its chapter."""
@@ -478,20 +473,13 @@ def name_translation(path: Path) -> Path:
 
 
 def track_locations(document: Document, summaries: FileSummaries) -> Iterator[TranslationUnit]:
-    """Yields the units of a document, which record their places as they are written: a location, or else their line."""
+    """Yields the units of a document, which record their places as they are written."""
 
-    def write(unit: TranslationUnit, before: int | None, translations: Sequence[Translation]) -> str | bytes:
-        summaries.lines = before
+    def write(unit: TranslationUnit, translations: Sequence[Translation]) -> str | bytes:
         summaries.begin_location(unit.location or NOWHERE)
         return unit.write(translations)
 
-    has_raw, has_places, lines = True, False, 0
+    has_places = False
     for unit in document.read_with_domain():
-        has_raw &= not unit.texts or unit.raw is not None
-        # The format of standard input is known since its first unit.
-        has_lines = has_raw and document.format is not TEXT and not document.format.is_binary
-        has_places |= has_lines or unit.location is not None
-        is_located = has_places and bool(unit.texts)
-        yield unit._replace(write=partial(write, unit, lines if has_lines else None)) if is_located else unit
-        raw = unit.raw or ""
-        lines += raw.count("\n") if isinstance(raw, str) else raw.count(b"\n")
+        has_places |= unit.location is not None
+        yield unit._replace(write=partial(write, unit)) if has_places and unit.texts else unit

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.translating.outputs import OF_LANGUAGES, FileSummaries
-from nmt_cli.documents.document import Document, TornText
+from nmt_cli.documents.document import Document, Location, TornText
 from nmt_cli.errors import CheckError, DataError, FailedLineError
 from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.text.wrapping import format_count, join_first, shorten_text
@@ -161,7 +161,13 @@ class TranslationReport:
             self.remember(register, self.locate(translation))
 
     def locate(self, translation: Translation) -> Failing:
-        return Failing(self.files.file, *self.files.find_position(self.source_cuts.thing), translation.source)
+        return self.name_failing(self.files.file, self.files.location, self.files.number, translation.source)
+
+    def name_failing(self, file: str, location: Location, number: int, source: str) -> Failing:
+        """Returns a text that failed a check, named by its place in its file, by default its number."""
+        if location.name:
+            return Failing(file, location.kind, location.name, source)
+        return Failing(file, self.source_cuts.thing, f"{number:,}", source)
 
     def remember(self, kind: str, failing: Failing) -> None:
         """Remembers one of the first texts that failed a check, and how often it does."""
@@ -185,13 +191,13 @@ class TranslationReport:
         self.failed += not torn.was_flagged
         self.failures["kept"] += 1
         where = file if self.files.are_apart else ""
-        self.remember("kept", Failing(where, self.source_cuts.thing, f"{torn.number:,}", torn.source))
+        self.remember("kept", self.name_failing(where, torn.location, torn.number, torn.source))
         self.files.add_torn(file, torn)
         if self.qa is not None:
             from nmt_cli.documents.reading_back import copy_torn  # which `nmt --help` does not need
 
             self.qa.texts -= 1  # its translation was counted
-            self.qa.add(copy_torn(torn), where, torn.number)
+            self.qa.add(copy_torn(torn), f"{where} {torn.location}".strip(), torn.number)
 
     def list_remarks(self) -> list[Remark]:
         """Returns at most `LINES_MOST` lines about the counted events, the most important first."""

@@ -19,6 +19,7 @@ from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
+from nmt_cli.formats import name_line
 from nmt_cli.languages.codes import has_identifier, load_identifier
 from nmt_cli.text.wrapping import count_columns
 
@@ -424,6 +425,6 @@ class Shifted(CorpusCheck):
                 is_shifted[begin + shift.first : begin + shift.end] = True
                 first, last = facts.line_numbers[begin + shift.first], facts.line_numbers[begin + shift.end - 1]
                 by = f"{abs(shift.lines)} line{'s' if abs(shift.lines) > 1 else ''}"
-                notes.append(f"{name} from about line {first:,} to {last:,}, by {by}")
+                notes.append(f"{name} from about {name_line(name)} {first:,} to {last:,}, by {by}")
         more = f" and {len(notes) - 5} more" if len(notes) > 5 else ""
         return CheckResult(is_shifted & candidates, "; ".join(notes[:5]) + more)

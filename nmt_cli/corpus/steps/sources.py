@@ -20,6 +20,7 @@ from nmt_cli.corpus.steps.split import Splits
 from nmt_cli.corpus.steps.subwords import LearnedSubwords, measure_subwords
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.files import hash_file
+from nmt_cli.formats import name_place
 from nmt_cli.formats.inputs import STDIN
 from nmt_cli.sources.images import FeatureFiles
 from nmt_cli.sources.source import PictureReader
@@ -131,7 +132,8 @@ def find_pictures(
 
 def read_shape(path: Path, pairs: Pairs, row: int, reader: PictureReader) -> tuple[int, int]:
     """Returns (regions, depth) of a picture. Raises NotFoundError, naming the line of the pair, if it is missing."""
-    where = f"{pairs.input_names[int(pairs.facts.input_numbers[row])]}, line {int(pairs.facts.line_numbers[row]):,}"
+    facts = pairs.facts
+    where = name_place(pairs.input_names[int(facts.input_numbers[row])], int(facts.line_numbers[row]))
     if not path.is_file():
         raise NotFoundError(
             f"{where}: there is no picture {path}",

@@ -42,7 +42,7 @@ OFFSETS = (1, -1, 2, -2)  # lines by which hypotheses may have slipped
 # By which a hypothesis shares more words with another reference than with its own (Dice), 0-1; and the sum over a run
 # of lines: hypotheses that share as many with any reference, of a bad system, reach 1.8 by chance in 3,000 lines.
 LEAST_GAIN, LEAST_SUM = 0.05, 4.0
-LINES_SHOWN = 10
+SENTENCES_SHOWN = 10
 SUSPICIOUS_SHARE = 0.1  # share of lines; what occurs in more of them is not an accident
 
 
@@ -90,9 +90,9 @@ def find_raw_output(hypotheses: Hypotheses, references: Sequence[str]) -> list[s
 
 
 def report_empty(texts: Sequence[str], noun: str, plural: str) -> list[str]:
-    """Returns a message if there are empty texts, with the lines of the first."""
+    """Returns a message if there are empty texts, with the numbers of the first."""
     rows = [row for row, text in enumerate(texts, start=1) if not text.strip()]
-    return [f"{format_count(len(rows), f'{noun} is', f'{plural} are')} empty: {name_lines(rows)}"] if rows else []
+    return [f"{format_count(len(rows), f'{noun} is', f'{plural} are')} empty: {name_sentences(rows)}"] if rows else []
 
 
 def report_copies(hypotheses: Hypotheses, references: Sequence[str], sources: Sequence[str]) -> list[str]:
@@ -102,7 +102,7 @@ def report_copies(hypotheses: Hypotheses, references: Sequence[str], sources: Se
     triples = enumerate(zip(hypotheses, references, sources, strict=True), start=1)
     rows = [row for row, (text, other, source) in triples if text.strip() and text == source != other]
     number = format_count(len(rows), "hypothesis is its source", "hypotheses are their sources")
-    return [f"{number}, untranslated: {name_lines(rows)}"] if rows else []
+    return [f"{number}, untranslated: {name_sentences(rows)}"] if rows else []
 
 
 def report_other_language(hypotheses: Hypotheses, references: Sequence[str], sources: Sequence[str]) -> list[str]:
@@ -158,10 +158,10 @@ def compute_dice(words: frozenset[str], others: frozenset[str]) -> float:
     return 2 * len(words & others) / max(1, len(words) + len(others))
 
 
-def name_lines(rows: Sequence[int]) -> str:
-    """Returns the first lines of a list, by their numbers."""
-    shown = ", ".join(f"{row:,}" for row in rows[:LINES_SHOWN]) + (", ..." if len(rows) > LINES_SHOWN else "")
-    return f"{'line' if len(rows) == 1 else 'lines'} {shown}"
+def name_sentences(rows: Sequence[int]) -> str:
+    """Returns the first sentences of a list, by their numbers: a table may have a header and blank rows."""
+    shown = ", ".join(f"{row:,}" for row in rows[:SENTENCES_SHOWN]) + (", ..." if len(rows) > SENTENCES_SHOWN else "")
+    return f"{'sentence' if len(rows) == 1 else 'sentences'} {shown}"
 
 
 def check_references(references: Sequence[str], config: ScoreOptions = DEFAULT) -> list[str]:

@@ -70,10 +70,10 @@ def test_a_term_that_could_name_a_column_is_kept(text: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a\tb\nc\n", "line 2: .c. is not a source term and a target term"),
-        ("a\tb\tc\n", r"line 1: .a.+b.+c. is not a source term and a target term"),
-        ("a\t\n", r"line 1: .a.+ is not a source term and a target term"),
-        ("a\tb\n\na\tc\n", "line 3: 'a' is already 'b' on line 1"),
+        ("a\tb\nc\n", "row 2: .c. is not a source term and a target term"),
+        ("a\tb\tc\n", r"row 1: .a.+b.+c. is not a source term and a target term"),
+        ("a\t\n", r"row 1: .a.+ is not a source term and a target term"),
+        ("a\tb\n\na\tc\n", "row 3: 'a' is already 'b' in row 1"),
         (b"a\tb\nx\t\xff\n", "line 2: byte 0xff is not valid UTF-8"),
         ("\n# nothing\n", "there are no terms in"),
     ],

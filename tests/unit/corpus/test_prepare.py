@@ -229,7 +229,7 @@ def test_the_report_lists_the_lines_that_somebody_must_mend(tmp_path: Path) -> N
     rows = [(source, f"{target} (lit. it)" if n % 4 else target) for n, (source, target) in enumerate(toy_pairs(800))]
     report = tmp_path / "report.html"
     prepare(write_tsv(tmp_path / "eng-deu.tsv", rows), tmp_path / "out", PrepareOptions(), report=report)
-    assert "lines 2, 3, 4, 6, 7, 8, 10" in report.read_text()
+    assert "rows 2, 3, 4, 6, 7, 8, 10" in report.read_text()
 
 
 @pytest.mark.parametrize("place", ["first", "first/joint.spm"])
@@ -340,7 +340,7 @@ def test_strict_refuses_findings_but_writes_the_report(pairs_file: Path, tmp_pat
     with pairs_file.open("a") as file:
         file.write("<i>a</i> & b\tx\n")
     for suffix in ("json", "html"):
-        with pytest.raises(DataError, match=r"--strict: 1 markup \(first: toy.en-de.tsv, line 401\)"):
+        with pytest.raises(DataError, match=r"--strict: 1 markup \(first: toy.en-de.tsv, row 401\)"):
             prepare(pairs_file, tmp_path / "out", PrepareOptions(strict=True), report=tmp_path / f"r.{suffix}")
     assert json.loads((tmp_path / "r.json").read_text())["findings"][0]["examples"][0]["line"] == 401
     page = (tmp_path / "r.html").read_text()

@@ -112,7 +112,7 @@ def test_a_pair_repeats_only_one_with_the_same_tags(tmp_path: Path) -> None:
 
 def test_a_cell_that_is_no_tag_is_refused_with_its_line(tmp_path: Path) -> None:
     rows = [(*pair, "two.words" if i == 4 else "ui") for i, pair in enumerate(toy_pairs(50))]
-    with pytest.raises(DataError, match=r"line 5: --tag-column: 'two.words' is no tag"):
+    with pytest.raises(DataError, match=r"row 5: --tag-column: 'two.words' is no tag"):
         prepare(write_tsv(tmp_path / "en-de.tsv", rows), tmp_path / "prepared", PrepareOptions(tag_column="3"))
 
 
@@ -298,7 +298,7 @@ def test_a_cell_that_names_no_language_is_refused_with_its_line(tmp_path: Path) 
     ]
     table = tmp_path / "table.tsv"
     table.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    with pytest.raises(DataError, match="line 51: 'Mixtec' is no language"):
+    with pytest.raises(DataError, match="row 51: 'Mixtec' is no language"):
         prepare(CorpusFile(table), tmp_path / "prepared", PrepareOptions(target_language_column="3"))
     with pytest.raises(DataError, match="--target-language-column: no input has a column 'lang'"):
         prepare(CorpusFile(table), tmp_path / "prepared", PrepareOptions(target_language_column="lang"))

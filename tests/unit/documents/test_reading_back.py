@@ -215,7 +215,7 @@ def test_a_unit_that_cannot_be_read_is_named_among_others(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(document, "read_units", break_some)
     written = "".join(str(unit.write([louder(text) for text in unit.texts])) for unit in document.read_with_domain())
-    assert [torn.number for torn in document.torn] == [8, 14]
+    assert [(torn.number, str(torn.location)) for torn in document.torn] == [(8, "line 8"), (14, "line 14")]
     assert '"k7": "Some words 7"' in written and '"k8": "SOME WORDS 8"' in written
 
 

@@ -59,7 +59,7 @@ def test_each_column_of_a_table_is_a_reference_beside_those_of_other_files(tmp_p
 
 def test_a_table_with_rows_of_unequal_width_is_refused_with_its_line(tmp_path: Path) -> None:
     table = write(tmp_path / "r.tsv", b"a\tb\nc\n")
-    with pytest.raises(DataError, match=r"r.tsv, line 2: 1 column, but the lines before it have 2"):
+    with pytest.raises(DataError, match=r"r.tsv, row 2: 1 column, but the rows before it have 2"):
         read_files(write(tmp_path / "h", b"x\ny\n"), [table])
 
 
@@ -179,5 +179,5 @@ def test_empty_hypotheses_and_references_are_told_with_their_lines() -> None:
     texts = ["Good."] * 200
     hypotheses = ["", *texts[1:-1], " "]
     warnings = list_warnings(["bleu"], hypotheses, [[text] for text in texts])
-    assert "2 hypotheses are empty: lines 1, 200" in warnings
-    assert "1 reference is empty: line 1" in list_warnings(["bleu"], texts, [[""], *([text] for text in texts[1:])])
+    assert "2 hypotheses are empty: sentences 1, 200" in warnings
+    assert "1 reference is empty: sentence 1" in list_warnings(["bleu"], texts, [[""], *([text] for text in texts[1:])])

@@ -242,7 +242,7 @@ def test_a_packed_file_that_is_cut_is_damaged(path: Path, compress: object) -> N
     ("data", "message"),
     [
         (b"", "is empty"),
-        (b"a\tb\nonly one\n", "line 2: one column"),
+        (b"a\tb\nonly one\n", "row 2: one column"),
         (b"a\tb\nonly one\n", "add the translation, or remove the line"),
         (b"only one\nb\n", ",TRANSLATIONS"),
         (b"a\tb\n\xe9\xf2\xe9\tb\n", "line 2: invalid UTF-8 (byte 0xe9 at position 1)"),
@@ -281,7 +281,7 @@ def test_what_grows_without_measure_when_it_is_decompressed_is_refused(
 
 
 def test_empty_lines_without_end_are_refused(path: Path) -> None:
-    assert "100,000 empty lines" in refusal(path, zstandard.compress(b"\n" * (1 << 25)))
+    assert "100,000 empty rows" in refusal(path, zstandard.compress(b"\n" * (1 << 25)))
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "cp1252", "utf-8", "utf-8-sig"])

@@ -24,15 +24,15 @@ def test_csv_is_read_with_quotes_line_breaks_and_header(tmp_path: Path) -> None:
     assert rows(path, data) == [
         Row(2, 'a, "b"', "x"),
         Row(3, "two\nlines", "y"),
-        Row(5, "", ""),
-        Row(6, "last", "z", has_more_columns=True),
+        Row(4, "", ""),
+        Row(5, "last", "z", has_more_columns=True),
     ]
     assert texts(path, "en;de\na,b;c\n", source_language="en", target_language="de") == [("a,b", "c")]
     assert texts(path, "no;header\na;b\n") == [("no", "header"), ("a", "b")]
     assert texts(path, "a,b,c\n1,2,3\n", source_column="c", target_column="a") == [("3", "1")]
     data = "id,split,source,target\n1,train,one,eins\n"
     assert texts(path, data, source_column="3", target_column="4") == [("one", "eins")]
-    assert "line 2: 1 column," in refusal(path, "a,b\nonly\n")
+    assert "row 2: 1 column," in refusal(path, "a,b\nonly\n")
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_the_languages_that_a_file_is_named_by_are_a_header(tmp_path: Path) -> N
     assert texts(tmp_path / "news.csv", "no,such\none,eins\n") == [("no", "such"), ("one", "eins")]
 
 
-def test_an_unclosed_quote_is_reported_with_the_line_that_opened_it(tmp_path: Path) -> None:
+def test_an_unclosed_quote_is_reported_with_the_row_that_opened_it(tmp_path: Path) -> None:
     data = 'a,b\nc,"d\n' + "e,f\n" * 100_000
-    assert "line 2: field larger than" in refusal(tmp_path / "a.csv", data)
+    assert "row 2: field larger than" in refusal(tmp_path / "a.csv", data)
 
 
 def test_what_is_not_utf_8_is_read_as_cp1252_where_plausible_and_said(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_columns_of_a_table_are_chosen_by_number_or_name(path: Path) -> None:
     assert texts(path, data, source_column="English", target_column="3") == expected
     assert texts(path, data, source_column="2", target_column="3") == expected
     assert "did you mean 'German'" in refusal(path, data, target_column="Germn")
-    assert "line 2: 2 columns" in refusal(path, "a\tb\tc\nd\te\n", target_column="3")
+    assert "row 2: 2 columns" in refusal(path, "a\tb\tc\nd\te\n", target_column="3")
 
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -320,12 +320,12 @@ TABLES: list[tuple[str, tuple[str, ...], tuple[str, str] | None, str]] = [
         "",
     ),
     # a title, or names with values, above the headings
-    ("Words of 2019\t\nsource\ttarget\n", SENTENCES, None, "left out above the header, as its title: line 1"),
+    ("Words of 2019\t\nsource\ttarget\n", SENTENCES, None, "left out above the header, as its title: row 1"),
     (
         "Words of 2019\nSpeaker:\tM. V.\n\nID\tShipibo (practical spelling)\tSpanish (free)\tAudio\n",
         ("S-{n}", "target", "source", "s{n}.wav"),
         ("shp", "es"),
-        "left out above the header, as its title: line 1, 2",
+        "left out above the header, as its title: rows 1, 2",
     ),
 ]
 

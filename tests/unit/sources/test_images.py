@@ -135,7 +135,7 @@ def test_a_picture_of_another_depth_than_the_model_is_told(tmp_path: Path) -> No
 def test_a_picture_that_is_not_there_is_told_with_its_line(tmp_path: Path) -> None:
     save(tmp_path / "0.npy", np.zeros((1, 2)))
     (tmp_path / "captions.tsv").write_text("0.npy\ta\nnone.npy\tb\n")
-    with pytest.raises(NotFoundError, match=r"captions.tsv, line 2: there is no picture .*none.npy"):
+    with pytest.raises(NotFoundError, match=r"captions.tsv, row 2: there is no picture .*none.npy"):
         prepare(tmp_path / "captions.tsv", tmp_path / "prepared", PrepareOptions(source_type="features"))
 
 

@@ -293,6 +293,7 @@ def test_a_report_names_the_file_and_the_verse() -> None:
     assert alone.where == "" and list(alone.describe()) == []
 
 
+COLUMNS = dict.fromkeys(("csv", "tsv", "jsonl"), "t")
 CELLS = (
     '<row r="1"><c r="A1" t="s"><v>1</v></c></row><row r="2"><c r="A2" t="s"><v>0</v></c><c r="B2" t="s"><v>1</v></c>'
     '<c r="C2" t="inlineStr"><is><t>Three</t></is></c></row>'
@@ -306,6 +307,9 @@ CELLS = (
         ("html", b"<p>One</p>\n<p>\nTwo <b>b</b>\n</p><p>Three</p>", ["line 1", "line 2", "line 4"]),
         ("po", b'msgid "One"\nmsgstr ""\n\n#, fuzzy\nmsgid "Two"\nmsgstr ""\n', ["line 1", "line 4"]),
         ("json", b'{"a": "One two",\n "b": {"c": "Two three"}}', ["line 1", "line 2"]),
+        ("csv", b'sep=;\nid;t\n1;"One\ntwo"\n\n2;Three\n', ["row 2", "row 4"]),
+        ("tsv", b"a\tt\n1\tOne\n", ["row 2"]),
+        ("jsonl", b'{"t": "One"}\n\n{"t": "Two"}\n', ["line 1", "line 3"]),
         ("eml", b"Subject: One two\n\nThree four.\n", ["", ""]),
         (
             "xlsx",
@@ -315,7 +319,7 @@ CELLS = (
     ],
 )
 def test_a_report_names_the_line_or_the_cell_of_a_text(format: str, data: bytes, places: list[str]) -> None:
-    document, summaries, seen = open_bytes(format, data), FileSummaries(), []
+    document, summaries, seen = open_bytes(format, data, column=COLUMNS.get(format)), FileSummaries(), []
     document.format = BY_NAME[format]
     summaries.begin_file("x")
     for unit in track_locations(document, summaries):

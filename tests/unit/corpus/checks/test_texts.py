@@ -214,7 +214,7 @@ def test_shifted_pairs_are_dropped_and_the_line_is_told() -> None:
     texts = [("s" * a, "t" * b) for a, b in zip(source, [*target[:600], 9, *target[600:-1]], strict=True)]
     finding = check_rows([(f"{a} {i}", f"{b} {i}") for i, (a, b) in enumerate(texts)])["shifted"]
     assert finding.action == "dropped" and 395 <= finding.count <= 405
-    assert "0.tsv from about line " in finding.note and "to 1,000, by 1 line" in finding.note
+    assert "0.tsv from about row " in finding.note and "to 1,000, by 1 line" in finding.note
 
 
 # The table of all checks, and the names that `--keep` accepts.

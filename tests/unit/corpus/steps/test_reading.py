@@ -149,7 +149,7 @@ def test_too_many_empty_lines_are_refused_within_parts(
     shorten_samples(monkeypatch)
     monkeypatch.setattr("nmt_cli.formats.reader.MAXIMUM_EMPTY", 33)
     (tmp_path / "a.tsv").write_text("a\tb\n" * 15 + blank * 33 + "a\tb\n" * 9 + blank * 34, newline="")
-    with pytest.raises(DataError, match="line 91: 33 empty lines in a row"):
+    with pytest.raises(DataError, match="row 91: 33 empty rows in succession"):
         list(read_chunks(open_input(tmp_path / "a.tsv").readers, PrepareOptions()))
 
 

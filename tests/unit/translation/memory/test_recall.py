@@ -368,7 +368,7 @@ def test_addresses_codes_and_numbers_make_no_text_alike(text: str, alike: bool) 
 
 def test_requests_with_glossaries_of_their_own_read_entries_by_one_graph(bundled_translator: LineTranslator) -> None:
     """A graph for each would take time and memory for every request of a server."""
-    terms = [Glossary.from_rows([["strict", word]], "glossary") for word in ("streng", "hart")]
+    terms = [Glossary({"strict": word}) for word in ("streng", "hart")]
     stores = [bundled_translator.with_glossary(glossary).stored_entries for glossary in terms]
     assert None not in stores and stores[0] is not stores[1]
     assert len({id(store.engine) for store in stores if store is not None}) == 1
