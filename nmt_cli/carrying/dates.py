@@ -186,7 +186,7 @@ class DateKind(LostKind):
         if not self.find_lost(attempt, context).missing and not any(is_wrong):
             return []
         written = [write_date(attempt.text, date, attempt.spans, context.languages) for date in dates]
-        return join_ranges(sorted(written), attempt.text)
+        return [join_time(date, attempt, context.languages) for date in join_ranges(sorted(written), attempt.text)]
 
     def may_be_in(self, text: str, context: Context) -> bool:
         is_long_enough = super().may_be_in(text, context)
@@ -307,6 +307,17 @@ def join_ranges(dates: Sequence[Span], text: str) -> list[Span]:
             date = first._replace(end=date.end, text=f"{first.text} {date.text}")
         joined.append(date)
     return joined
+
+
+def join_time(date: Span, attempt: Attempt, languages: tuple[str, str]) -> Span:
+    """Returns a date with the time behind it, as one: `on May 5 at 10:30`."""
+    source, target = (find_rules(code).day_phrases.get("on", "").split("|")[1:] for code in languages)
+    link = re.compile(rf"(?P<pause>,)?\s(?(pause)|(?:{'|'.join(source) or '(?!)'})\s)").match(attempt.text, date.end)
+    times = (span for span in attempt.spans if link and span.start == link.end())
+    time = next((span for span in times if re.match(r"\d{1,2}:\d\d", span.text) or span.kind is SpanKind.TIME), None)
+    if link is None or time is None or not (link["pause"] or target):
+        return date
+    return date._replace(end=time.end, text=f"{date.text}{link['pause'] or f' {target[0]}'} {time.text}")
 
 
 def find_relation(before: str, language: str, *, has_day: bool) -> tuple[str, int]:

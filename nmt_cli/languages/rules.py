@@ -53,6 +53,7 @@ class LanguageRules(NamedTuple):
     date_links: str  # pattern of what stands between the parts of a date
     date_article: str  # pattern of what stands between a preposition and a date
     day_phrases: dict[str, str]  # what relates something to a day, by its English name; the first of several is written
+    # Of `on`, the second is written before a time: on May 5 at 10:30.
     month_phrases: dict[str, str]  # to a month
 
     opening: str  # pattern of what shops say about a day, other than hours: Sun closed

@@ -54,6 +54,9 @@ def translate_wrongly(line: str, wrong: str, written: str) -> tuple[str, list[st
         ("they came ON MARCH 3 to go.", "they came AM 3. MÄRZ to go."),
         ("they came March 3–12 to go.", "they came 3–12. März to go."),
         ("March 12, 1972 with March 3.", "12. März 1972 with 3. März."),
+        ("they came on March 3 at 10:30 to go.", "they came am 3. März um 10:30 to go."),
+        ("they came on March 3, 10:30 to go.", "they came am 3. März, 10:30 to go."),
+        ("they came on March 3 at 10 miles.", "they came am 3. März at 10 miles."),
     ],
 )
 def test_a_date_without_its_month_is_carried(line: str, expected: str) -> None:
