@@ -39,34 +39,35 @@ RULES = """# Rules of `nmt translate`
 
 {notice}
 
-[Faithful](faithful.md) explains how the rules work together. The [log](../benchmarks/log/rules.md) measures the
-effect of each.
+[How a translation stays faithful](faithful.md) explains how these rules work together. The
+[log](../benchmarks/log/rules.md) shows the effect of each rule.
 
 ## Stages
 
-Each translation goes through these stages, in order.
+Each translation goes through these stages in order. The *pieces* of a line are its sentences, or parts of long
+sentences.
 
 {stages}
 
 ## Dividers
 
-`nmt` leaves these as they are, and translates the text between them piece by piece.
+`nmt` copies these unchanged, and translates the text between them piece by piece.
 
 {dividers}
 
 ## Protected spans
 
-Protected spans arrive unchanged, except for the separators inside numbers. In place of a *masked* span, the network
-reads a placeholder. The network never sees a span that is *taken out*; attention puts it back. The first matching rule
-wins.
+Protected spans stay unchanged in the translation, except for the separators inside numbers. The network reads a
+placeholder instead of a *masked* span. It never sees a span that is *taken out*: `nmt` puts the span back by attention.
+The first matching rule wins.
 
 {spans}
 
 ## Lost and found
 
-If the network loses one of these, `nmt` protects it and translates the sentence again. The translation with fewer
-faults wins. `nmt` always translates sentences with brackets or quotes both ways. If the faults are equal, the more
-likely translation wins.
+If the network loses one of these, `nmt` protects it and translates the sentence again. It always does so for a
+sentence with brackets or quotes. The translation with fewer faults wins. If both have the same faults, the more likely
+translation wins.
 
 {lost}
 

@@ -1,4 +1,4 @@
-"""Codes: words, phrases and joined spans that look like no word of the training text.
+"""Codes: words, phrases and joined spans that do not look like words of the training text.
 
 `report.pdf`, `C++` and `git commit -m "x"` are codes, so is all of `%s:%s`; `{0}here{1}` wraps a word as tags do.
 

@@ -212,7 +212,7 @@ DATES = DateKind(
         "with a month or a day of the week missing",
         unrepaired="a date of the source is lost",
         repaired=("wrong date",),
-        doc="Looks for the months of the source's dates, and for days of the week",
+        doc="Finds missing months of dates, and missing days of the week",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Numbers as text: reading and writing them, and the kinds of amounts, times, identifiers and labels.
+"""Numbers in amounts, times, identifiers and labels: reads them, and writes them in the target language.
 
 `1,234.50` is read as 1234.5 and written `1.234,50` in German; `10:30 a.m.` becomes `10:30`, `A4-17` stays.
 

@@ -149,7 +149,7 @@ COPIED_SHARE = 0.8  # of a name's occurrences in sources, those in targets at le
 
 
 class CopiedNameKind(LostKind):
-    """Names that training copies, such as `Boston`."""
+    """Names that both sides of the training text contain, such as `Boston`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
         return Difference([match[0] for match in self.list_missing(attempt, context)])
@@ -172,7 +172,7 @@ COPIED_NAMES = CopiedNameKind(
         "with untranslated words",
         unrepaired="a name of the source is lost",
         repaired=("lost name",),
-        doc="Looks for content words without a translation",
+        doc="Finds content words without a translation",
         nouns=("no translation of",) * 2,
     ),
 )

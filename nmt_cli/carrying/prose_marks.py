@@ -121,7 +121,7 @@ LOST_MARKS = LossWords(
     "with other brackets or slashes than the source",
     unrepaired="a bracket or slash of the source is lost",
     repaired=("sentence without its brackets", "sentences without their brackets"),
-    doc="Looks for brackets, for slashes between words, and for added brackets without a partner",
+    doc="Finds missing brackets, missing slashes between words, and added brackets without a partner",
 )
 BRACKET_PAIRS = BracketKind(
     SpanKind.BRACKET, form="taken out", signs=re.escape("".join(PLAIN_BRACKETS)), words=LOST_MARKS

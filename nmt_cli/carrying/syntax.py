@@ -1,4 +1,4 @@
-"""Spans of markup and programs: tags, elements, references, placeholders, addresses, accelerators, messages.
+"""Markup and program syntax: tags, elements, references, placeholders, addresses, accelerators, messages.
 
 `Open <b>{name}</b> at https://example.org` has the spans `<b>`, `{name}`, `</b>` and the address: each is found by
 its syntax, whatever the language. Tags are taken out of the text, the others masked by placeholders.

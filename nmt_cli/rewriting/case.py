@@ -119,7 +119,7 @@ class CasedWord(NamedTuple):
 
 
 class Case(Rewrite):
-    """Reads CAPITALS, Title Case and lower case as training usually writes them, and restores the case."""
+    """Reads CAPITALS, Title Case and lower case in the usual case of the training text, and restores the case."""
 
     def __init__(self, profile: TextProfile, languages: tuple[str, str]) -> None:
         """`languages` are those of the text and of its translation."""

@@ -323,7 +323,7 @@ class Characters(Rewrite):
 
 
 class LetterCase(Rewrite):
-    """Reads letters in the only case that training has."""
+    """Reads all letters in one case if the training text has no other."""
 
     def __init__(self, known: frozenset[str]) -> None:
         self.known = known

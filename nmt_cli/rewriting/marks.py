@@ -95,7 +95,7 @@ class Quotes(Rewrite):
 
 
 class Reports(Rewrite):
-    """Reads `he said` with a placeholder for the quotation before it, to get the target's word order: „…“, sagte er."""
+    """Reads `he said` after a placeholder for the quotation, so that the word order is right: „…“, sagte er."""
 
     def __init__(self, quotation: str) -> None:
         """`quotation` is how the source writes one, with … for its words."""

@@ -42,7 +42,7 @@ class ReadAs(NamedTuple):
 
 
 class Slips(Rewrite):
-    """Reads mistyped words as the intended known words: `liek` as `like`."""
+    """Reads mistyped words as the known words that were meant: `liek` as `like`."""
 
     def __init__(self, profile: TextProfile) -> None:
         self.profile = profile

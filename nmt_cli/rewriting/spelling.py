@@ -77,7 +77,7 @@ TEXTS_PER_VARIANT = 20_000  # texts, in which a word whose other spelling is usu
 
 
 class SpellingVariants(Rewrite):
-    """Reads words that are rare in training in the spelling that is common there: `colour` as `color`."""
+    """Reads rare spellings as the common spellings of the training text: `colour` as `color`."""
 
     def __init__(self, profile: TextProfile, variants: Mapping[str, str]) -> None:
         self.profile, self.variants = profile, variants
@@ -148,7 +148,7 @@ INNER_MARKS = frozenset("*_:/(·•‧⋅")  # one of which such a word has
 
 
 class GenderForms(Rewrite):
-    """Reads words of several genders as one form: `Lehrer*innen` as `Lehrerinnen`."""
+    """Reads gender-neutral words as one of their forms: `Lehrer*innen` as `Lehrerinnen`."""
 
     def __init__(self, language: str) -> None:
         self.language = language

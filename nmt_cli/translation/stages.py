@@ -76,13 +76,13 @@ def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def split(tools: Tools, batch: TranslationBatch) -> None:
-    """Cuts lines into sentences, separates their frames, and masks text that must arrive unchanged."""
+    """Splits lines into sentences, sets their frames aside, and masks text that must stay unchanged."""
     whole = bool(batch.config.prefix)
     batch.segments = [tools.reader.split(text, whole=whole) for text in batch.texts]
 
 
 def recall(tools: Tools, batch: TranslationBatch) -> None:
-    """Looks up pieces in the translation memory."""
+    """Looks up the pieces in the translation memory."""
     if batch.memory is not None:
         pairs = zip(batch.texts, batch.segments, strict=True)
         batch.segments = [batch.memory.recall_pieces(text, pieces, tools.reader) for text, pieces in pairs]
@@ -98,7 +98,7 @@ def rewrite(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def search(tools: Tools, batch: TranslationBatch) -> None:
-    """Searches for the translations of the pieces; a memory changes no context, and so no line unlike its own."""
+    """Searches for the translation of each piece, with the same context as without a translation memory."""
     report = scale_progress(batch.progress, sum(piece.is_translated for piece in batch.pieces.values()), batch.lines)
     if batch.memory is not None and reads_context(tools, batch):
         texts = {text_id: piece.text for text_id, piece in batch.pieces.items() if piece.is_translated}
@@ -128,7 +128,7 @@ def search_without_memory(tools: Tools, batch: TranslationBatch) -> PieceTransla
 
 
 def ask_again(tools: Tools, batch: TranslationBatch) -> None:
-    """Asks the network again about faults, losses and doubtful words."""
+    """Asks the network again if a translation has faults, lost text or doubtful words."""
     if batch.repair is not None or batch.config.scored:  # validation in training needs none
         from nmt_cli.translation.repair.asks import ask_about_batch
 
@@ -136,7 +136,7 @@ def ask_again(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def place(tools: Tools, batch: TranslationBatch) -> None:
-    """Puts spans back and links words of recalled pieces."""
+    """Puts protected spans back, and aligns the words of matches from the translation memory."""
     if batch.memory is not None:
         batch.translations |= batch.memory.link_pieces(tools, batch.pieces)
     tokenizers = tools.tokenizers
@@ -146,7 +146,7 @@ def place(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def write_back(tools: Tools, batch: TranslationBatch) -> None:
-    """Undoes the rewrites and keeps punctuation."""
+    """Undoes the rewrites of the pieces, and restores the punctuation of the source."""
     for text_id, piece in batch.pieces.items():
         if text_id not in batch.translations:
             continue
@@ -172,7 +172,7 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def check(tools: Tools, batch: TranslationBatch) -> None:
-    """Checks each translation against its line."""
+    """Checks each translation against its source."""
     if batch.checks is not None and batch.checks.check:
         lines = [
             hide_recalled(batch, index) if translation.origin == "memory_part" else translation
@@ -195,7 +195,7 @@ def hide_recalled(batch: TranslationBatch, index: int) -> Translation:
 
 
 def rate(tools: Tools, batch: TranslationBatch) -> None:
-    """Estimates the confidence of each sentence, takes the lowest for the line, and marks low confidence."""
+    """Estimates the confidence of each sentence, gives the line the lowest one, and marks low confidence."""
     if batch.checks is not None and batch.checks.check and not batch.config.sampling.sample and tools.confidence:
         from nmt_cli.translation.checks.confidence import judge_translations, list_sentences  # training needs none
 

@@ -55,7 +55,7 @@ def check_loss(
 
 
 def check_quotes(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for missing and unpaired quotation marks.
+    """Finds missing and unpaired quotation marks.
 
     Single quotes count only where they cannot be apostrophes: around a word or more. Quotes need not match exactly
     where a translation uses other brackets.
@@ -101,13 +101,13 @@ def drop_marks_of_words(source: str, target: str, context: CheckContext) -> tupl
 
 
 def check_colons(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a colon if the source has a colon after a word."""
+    """Finds a missing colon if the source has a colon after a word."""
     is_lost = COLON_SET.isdisjoint(target) and re.search(COLON_BEHIND_WORD, source) is not None
     return FailedCheck("colons", "colon missing") if target and is_lost and keeps_marks(context, COLONS) else None
 
 
 def check_final_mark(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for the final punctuation of a sentence, except for abbreviations (`12 a.m.`) and menu paths."""
+    """Finds missing or different final punctuation, except after abbreviations (`12 a.m.`) and menu paths."""
     mark, target_mark = find_final_mark(source), find_final_mark(target)
     if mark == "." and (ends_with_abbreviation(source, context.source_language) or re.search(SIGN, source)):
         return None
@@ -217,7 +217,7 @@ def count_sentences(text: str, language: str) -> int:
 
 
 def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for protected spans that are missing, or in a guessed position."""
+    """Finds protected spans that are missing, or whose position is a guess."""
     if context.placed is None:
         counts = count_strings(target, [span.text for span in find_spans(source) if not span.is_number])
         missing = [text for text, count in counts.items() if not count]
@@ -231,7 +231,7 @@ def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck 
 
 
 def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for glossary terms that are missing, perhaps misplaced, or in a form that the glossary lacks.
+    """Finds glossary terms that are missing, perhaps misplaced, or in a form that the glossary lacks.
 
     A translation with any form of the glossary's translation is right.
     """

@@ -54,7 +54,7 @@ IN_CODE = re.compile(rf"[\d_]|{CAPITAL_INSIDE}|^\W")  # of a number, or a name i
 
 
 def check_invented(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for words that never occurred in training, except compounds, names and forms of its words."""
+    """Finds words that never occurred in training, except names, and forms and compounds of known words."""
     if translation.is_recalled:
         return None
     words = find_invented(translation.source, cover_placed(translation.text, context), context)
@@ -63,7 +63,7 @@ def check_invented(translation: Translation, context: CheckContext) -> FailedChe
 
 
 def check_copied_words(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for ordinary words of the source language in the translation."""
+    """Finds ordinary words of the source language in the translation."""
     if translation.is_recalled or not find_copied(translation.source, translation.text, context):
         return None
     spans = find_spans(translation.source)
@@ -211,7 +211,7 @@ def read_negations(language: str) -> Negations | None:
 
 
 def check_negation(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a negation on only one side, in languages whose negation is described."""
+    """Finds a negation on only one side, in languages that have rules for negation."""
     source, target = map(unescape, (source, target))  # don&#39;t
     is_long = len(source) + len(target) > LONGEST_TEXTS
     differs = may_differ.__wrapped__ if is_long else may_differ

@@ -85,7 +85,7 @@ CHECKS = (
     CheckRow(
         "kept",
         "kept as in the source or marked fuzzy, because the translation lost a placeholder, a tag or a key",
-        doc="Finds a text of a document whose translation lost a placeholder or tag when read back.",
+        doc="Finds a text of a document whose translation lacks a placeholder or tag when nmt reads it again.",
     ),
     CheckRow(
         "empty",
@@ -125,8 +125,8 @@ CHECKS = (
     CheckRow(
         "enclosed words",
         "with words between two spans or marks perhaps lost",
-        doc="Finds two adjacent protected spans that have words between them in the source, and words in bold, in a "
-        "link or between other marks for which nothing in the translation stands.",
+        doc="Finds protected spans that are adjacent only in the translation, and words in bold, in a link or between "
+        "other marks that have no translation.",
         repaired=("phrase lost between spans", "phrases lost between spans"),
         unrepaired="the words between two spans may be lost",
     ),
@@ -180,7 +180,7 @@ CHECKS = (
         "confidence",
         "with a low confidence",
         doc="Finds a sentence whose confidence is below `--min-confidence`, by default the model's threshold. Of "
-        "several sentences, it names the least confident. It fails 5 % of paragraphs with three to six good sentences.",
+        "several sentences, it names the least confident. 5 % of paragraphs with three to six good sentences fail it.",
     ),
 )
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)

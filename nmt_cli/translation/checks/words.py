@@ -128,7 +128,7 @@ class SourceWord(NamedTuple):
 
 
 def check_coverage(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for content words without a translation."""
+    """Finds content words without a translation."""
     profile = context.profile
     if profile is None or profile.source is None or translation.is_recalled:
         return None
@@ -170,7 +170,7 @@ def list_hardly_read(words: Iterable[str], target: str, profile: TextProfile) ->
 
 
 def check_labels(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Looks for labels left untranslated because the network finds no likely translation."""
+    """Finds labels that stay untranslated because the network finds no likely translation."""
     return FailedCheck("labels", f"not translated: {join_first(translation.kept)}") if translation.kept else None
 
 
@@ -240,7 +240,7 @@ WORDS_PER_UNKNOWN = 3  # at most so many words of a text for each that training 
 
 
 def check_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a source whose words belong to the target language, and to no third one."""
+    """Finds a source whose words belong to the target language, and not to a third language."""
     counts = count_on_both_sides(source, context)
     likelier = sum(math.log((there + SMOOTHING) / (here + SMOOTHING)) for here, there in counts)
     is_sure = len(counts) >= FEWEST_WORDS and likelier >= SURE
@@ -250,7 +250,7 @@ def check_language(source: str, target: str, context: CheckContext) -> FailedChe
 
 
 def check_other_language(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a source in a third language, if it is full of words or letters that never occurred in training."""
+    """Finds a source in a third language, if many of its words or letters never occurred in training."""
     counts, is_unread = count_on_both_sides(source, context), has_other_letters(source, context)
     is_full = len(counts) >= FEWEST_WORDS and sum(not here for here, _ in counts) * WORDS_PER_UNKNOWN >= len(counts)
     other = None
@@ -293,7 +293,7 @@ WORDS_PER_ONE, WORDS_PER_SEVERAL = 2, 3  # at most so many words of a text for e
 
 
 def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for three consecutive ordinary source words left untranslated outside spans."""
+    """Finds three consecutive ordinary source words that stay untranslated outside spans."""
     if context.same_language:
         return None
     for span in context.placed or ():
@@ -311,7 +311,7 @@ def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck |
 
 
 def check_repeats(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for a word or phrase twice in a row, or a longer phrase twice in a sentence, unlike the source.
+    """Finds a word or phrase twice in a row, or a longer phrase twice in a sentence, unless the source repeats it.
 
     Of several sentences, each is looked through: one may begin like the one before, or with its last word.
     """
@@ -383,7 +383,7 @@ def find_repeated_phrase(words: Sequence[str]) -> str:
 
 
 def check_words(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for words unseen in training, if the model cannot estimate its confidence.
+    """Finds words unseen in training, if the model cannot estimate its confidence.
 
     Half of a text is told, or two words and a third of the source. A word in both texts is a name or was copied, and
     does not count. A side whose training text is so small that any text has unseen words is ignored. Where confidence

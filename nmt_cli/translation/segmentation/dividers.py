@@ -343,7 +343,7 @@ def find_blocks(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_written_breaks(line: DividedLine) -> Iterator[Frame]:
-    r"""Line ends and tabs as programs write them: `\n`."""
+    r"""Line ends and tabs in the notation of programs: `\n`."""
     for match in re.finditer(WRITTEN_BREAK, line.text):
         before = line.text[max(0, match.start() - TOKEN) : match.start()]
         after = line.text[match.end() : match.end() + 1]
@@ -386,7 +386,7 @@ def is_divider(bar: re.Match[str], text: str) -> bool:
 
 
 def find_arrows(line: DividedLine) -> Iterator[Frame]:
-    """Angle quotes without a quotation: `« Back`, `Home › Books`."""
+    """Angle quotes that enclose no quotation: `« Back`, `Home › Books`."""
     arrows = list(re.finditer(ARROW, line.text))
     if len({arrow[0] for arrow in arrows}) == 1 and len(re.findall(ARROW_HEAD, line.text)) == len(arrows):
         yield from (Frame(*arrow.span()) for arrow in arrows)
@@ -444,7 +444,7 @@ def make_items(chain: Sequence[re.Match[str]], text: str) -> Iterator[Frame]:
 
 
 def find_asides(line: DividedLine) -> Iterator[Frame]:
-    """The space after brackets before a sentence: `(SIGHS) I am here.`, `【New】It rains.`; and names: `[YouTube]`."""
+    """The end of brackets before a sentence: `(SIGHS) I am here.`, `【New】It rains.`; and names: `[YouTube]`."""
     for start in line.starts:
         match = re.compile(ASIDE).match(line.covered, start)
         if code := re.compile(CODE_BEFORE_SENTENCE).match(line.text, start):
@@ -476,12 +476,12 @@ def find_dashes(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_insets(line: DividedLine) -> Iterator[Frame]:
-    """Marks around speech, and around sentences in brackets: `“No,” he said.`"""
+    """Quotes around direct speech, and brackets around sentences: `“No,” he said.`"""
     yield from (Frame(inset.start, inset.end, False, inset.goes_on, inset.reports) for inset in line.insets)
 
 
 def find_hours(line: DividedLine) -> Iterator[Frame]:
-    """Marks between opening hours: `Mon-Fri 9-18, Sun closed`."""
+    """Punctuation between opening hours: `Mon-Fri 9-18, Sun closed`."""
     days = [match for _, match in find_short_days(line.covered, line.language)]
     marks = [
         Frame(first.end() + mark.start(), second.start())
@@ -494,7 +494,7 @@ def find_hours(line: DividedLine) -> Iterator[Frame]:
 
 
 def find_labels(line: DividedLine) -> Iterator[Frame]:
-    """Labels before a colon: `Note:`, `Mr Smith:`; not `He said:`. And a colon before a value: `Cannot save: %s`."""
+    """The colon after a label: `Note:`, `Mr Smith:`; not `He said:`. And a colon before a value: `Cannot save: %s`."""
     covered = line.covered
     for start in line.starts:
         match = re.compile(LABEL_AND_COLON).match(covered, start)
@@ -525,7 +525,7 @@ DIVIDERS = (
     Divider(
         "form fields",
         rf"___|\.{{5}}|[{ELLIPSES}]{{2}}|[☐☑☒□■▢]|\[[ xX]?\]|\( \)",
-        find_all(FORM_FIELD, "Lines to fill in, and boxes: `____`, `☐`, `[x]`."),
+        find_all(FORM_FIELD, "Lines to fill in, and checkboxes: `____`, `☐`, `[x]`."),
     ),
     Divider("arrows", ARROW_HEAD, find_arrows),
     Divider("columns", "  ", find_columns),
@@ -540,7 +540,7 @@ DIVIDERS = (
         r"://|www\.",
         find_all(
             GLUED_ADDRESS,
-            "Marks that touch a word and an address, of which a network loses one: `Look here:https://example.com`.",
+            "Punctuation without a space between a word and an address: `Look here:https://example.com`.",
         ),
     ),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
