@@ -215,10 +215,11 @@ ENCLOSURES = (
     (r"(?<![\w`])`(?=[^\s`']{1,30} [^\s`'])", r"[^`']|(?<=\w)'(?=\w)", r"'(?!\w)"),
     # Cards of Anki: {{c1::Paris::a hint}}
     (r"\{\{c\d{1,2}::", "[^{}]", r"(?:::[^{}]{1,100})?\}\}"),
-    # Links: [here][1] of Markdown, but not [ui][v2] It rains; [[Page|here]] and [https://example.org here] of wikis,
-    # [[https://example.org][here]] of Org, <https://example.org|here> of Slack, https://example.org[here] of AsciiDoc
+    # Links: [here][1] of Markdown, but not [ui][v2] It rains, [ME][NOW]; [[Page|here]] and [https://example.org here]
+    # of wikis, [[https://example.org][here]] of Org, <https://example.org|here> of Slack, https://example.org[here]
     (
-        r"(?<![\w\])!.])(?!\[\S{1,40}\]\[\S{1,40}\] [A-ZÀ-Þ])!?\[(?=(?:[^\[\]]|!\[){0,300}[^\W\dA-Z_]{2})",
+        r"(?<![\w\])!.])(?!\[\S{1,40}\]\[\S{1,40}\] [A-ZÀ-Þ](?![A-ZÀ-Þ]))!?\["
+        r"(?=(?:[^\[\]]|!\[){0,300}(?:[^\W\dA-Z_]{2}|[A-Z]{2}\]\[[\da-z]))",
         *(LINK_TEXT, rf"\]{LINK_NAME}(?![\w(\[])"),
     ),
     (r"\[\[[^\[\]|]{1,200}\|", r"[^\[\]|]", r"\]\]"),

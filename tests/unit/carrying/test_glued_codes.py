@@ -61,6 +61,9 @@ def test_a_command_around_a_text_is_no_placeholder_but_counts() -> None:
     assert not has_same_placeholders(r"The \emph{old} house", "Das alte Haus")
     assert has_same_placeholders("The {{c1::old::age}} house", "Das {{c1::alte::age}} Haus")
     assert not has_same_placeholders("The [old][1] house", "Das [alte] Haus")
+    assert not has_same_placeholders("CLICK [HERE][1] TO START", "KLICKE [HIER] ZUM STARTEN")
+    assert not has_same_placeholders("SEE [THE OLD][house].", "SIEHE [DAS ALTE].")
+    assert find_placeholders("Dear [NAME][TITLE], [ui][v2] It rains") == []
 
 
 def find(text: str) -> list[Span]:
