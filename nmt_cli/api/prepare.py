@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from nmt_cli.api.advice import Advice, BaseCommands, advise_on_corpus
+from nmt_cli.api.advice import FORCE, Advice, BaseCommands, advise_on_corpus
 from nmt_cli.api.log import log_warnings
 from nmt_cli.api.options.command_lines import CommandLine, describe_prepare, describe_train
 from nmt_cli.api.options.interface import check_call, respell
@@ -83,6 +83,11 @@ class PrepareOutcome:
     def advice(self) -> Advice:
         """The usual scores for this many pairs, and the commands that would help most."""
         return advise_on_corpus(self.report.manifest, self.commands)
+
+    @property
+    def listing(self) -> str:
+        """The command that lists all findings."""
+        return str(self.commands.prepare.extend(("--report", "report.html"), FORCE))
 
     def to_mapping(self) -> dict[str, Any]:
         """Returns the outcome in the form of `--json`."""

@@ -22,9 +22,8 @@ from nmt_cli.text.wrapping import format_count, shorten_text
 from nmt_cli.workers.choice import RayOptions
 
 if TYPE_CHECKING:
-    from nmt_cli.api.advice import Advice
+    from nmt_cli.api.prepare import PrepareOutcome
     from nmt_cli.corpus.manifest import Finding, FindingExample, Manifest
-    from nmt_cli.corpus.prepare import PrepareReport
 
 
 # The output of `nmt prepare`: what was read, found, dropped, split and learned.
@@ -39,8 +38,9 @@ HARMLESS = frozenset({"empty", "duplicate", "duplicate-form", "many-targets", "c
 SHARES = {"reading": 30, "checking": 10, "splitting": 2, "writing": 15, "learning subwords": 36, "encoding": 7}
 
 
-def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) -> None:
+def show_prepared_corpus(screen: Screen, outcome: PrepareOutcome, *, is_listed: bool) -> None:
     """Prints the pairs, findings, splits and subwords of `nmt prepare`, its advice, and the next command."""
+    report, advice = outcome.report, outcome.advice
     manifest, directory = report.manifest, report.directory
     counts = manifest.counts
     names = list(manifest.inputs)
@@ -56,6 +56,13 @@ def show_prepared_corpus(screen: Screen, report: PrepareReport, advice: Advice) 
         lines = format_count(counts.more_columns, "line has", "lines have")
         screen.warn(f"{lines} more than two columns; the first two were used")
     show_findings(screen, manifest.findings)
+    has_reported = any(finding.action == "reported" and finding.check not in HARMLESS for finding in manifest.findings)
+    if (
+        has_reported
+        and not is_listed
+        and outcome.listing not in [suggestion.command for suggestion in advice.suggestions]
+    ):
+        screen.say(f"  reported pairs stay; correct or delete them in the file. To list their rows: {outcome.listing}")
     show_split_and_subwords(screen, manifest)
     for side, text in manifest.monolingual.items():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in text.dropped.items())
@@ -174,7 +181,7 @@ def prepare(
     )
     with offer_resumption(screen, request), show_stage_progress(screen, SHARES) as progress:
         outcome = run_preparation(request, progress)
-    show_prepared_corpus(screen, outcome.report, outcome.advice)
+    show_prepared_corpus(screen, outcome, is_listed=report is not None)
     if as_json:
         typer.echo(json.dumps(outcome.to_mapping() | explicit.origin_entry, ensure_ascii=False))
 
