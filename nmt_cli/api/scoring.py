@@ -24,7 +24,7 @@ from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import Available
 from nmt_cli.evaluation.metrics.score import Material, References
 from nmt_cli.languages.codes import is_same_language
-from nmt_cli.runtime.installed_models import CARD, PREFIX, name_model
+from nmt_cli.runtime.installed_models import CARD, PREFIX, is_being_trained, name_model
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.tags import replace_languages
 from nmt_cli.translation.config import ContextOptions, TagOptions
@@ -51,6 +51,8 @@ def list_doubts(
     if sources:
         sentences = f"these {request.split} sentences" if is_split else "these sentences"
         warnings.append(f"{name} was trained on {' and on '.join(sources)}: {sentences} may be in its training data")
+    if is_being_trained(Path(model)):
+        warnings.append(f"{name}/ is being trained again: these are the scores of the model that it held before")
     return warnings
 
 

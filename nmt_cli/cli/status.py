@@ -18,7 +18,7 @@ from nmt_cli.cli.render import print_lines
 from nmt_cli.errors import NmtError
 from nmt_cli.formats import list_preparations
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.runtime.installed_models import list_installable, list_models, write_installation
+from nmt_cli.runtime.installed_models import is_being_trained, list_installable, list_models, write_installation
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
@@ -77,14 +77,15 @@ class Status(NamedTuple):
 
 def has_interrupted_training(model: Path) -> bool:
     """Whether a training in a model directory ended before its time. Raises DamagedError."""
-    from nmt_cli.runtime.model_directory import CHECKPOINTS
+    from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS
 
-    if not any((model / CHECKPOINTS).glob("*.npz")):
+    if is_being_trained(model) or not any((model / CHECKPOINTS).glob("*.npz")):
         return False
     from nmt_cli.training.checkpoints import read_facts  # numpy, which few directories need
 
     facts = read_facts(model)
-    return facts is not None and facts["updates"] > 0 and not facts.get("complete")
+    has_model = (model / CARD).is_file()  # which a checkpoint of an earlier version does not mention
+    return facts is not None and facts["updates"] > 0 and not facts.get("complete", has_model)
 
 
 def choose_place(name: str, default: Path, environment: Mapping[str, str], nearby: FoundFile | None) -> Path:
@@ -121,6 +122,7 @@ def describe_model(status: Status) -> str:
     if card is None:
         others = f"; installed: {', '.join(status.named_models)}" if status.named_models else ""
         state = "an interrupted training is" if status.is_interrupted else "none"
+        state = "a training runs" if is_being_trained(status.model) else state
         return f"{state} in {status.model}/{others}"
     network = str(card.network.get("architecture", "rnn"))
     network += f" with {card.network['attention']} attention" if "attention" in card.network else ""
@@ -156,6 +158,8 @@ def list_next(status: Status) -> list[str]:
         sentence = find_rules(status.card.source_language).example
         drawing = [f'nmt visualize "{sentence}"'] if sentence else []
         return [*resumption, make_example(status.card.source_language), *scores, *drawing]
+    if is_being_trained(status.model):
+        return ["nmt visualize --curves"]
     if status.manifest is not None:
         return resumption or ["nmt train"]
     installed = [f"{make_example(name)} --model {name}" for name in status.named_models[:MODELS_NAMED]]

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from nmt_cli.errors import NotFoundError, find_nearest
+from nmt_cli.files import acquire_system_lock
 from nmt_cli.formats import list_preparations
 from nmt_cli.plugins import read_entry_points
 
 CARD = "model.json"  # the file that makes a directory a model
+CHECKPOINTS = "checkpoints"  # the directory that only training reads
+LOCK = "lock"  # the file there that names the process that trains
 GROUP = "nmt_cli.models"
 MODEL = "model"  # the folder of the model in its package
 PREFIX = "nmt_model_"  # of the names of packages
@@ -144,8 +148,18 @@ def suggest_making() -> str:
     return f"make one of your sentence pairs, first with `{list_preparations()[0]}`"
 
 
+def is_being_trained(directory: Path) -> bool:
+    """Whether a process on this machine trains a model in a directory now."""
+    with suppress(OSError), (directory / CHECKPOINTS / LOCK).open("rb") as file:
+        return bool(file.read(1)) and acquire_system_lock(file.fileno()) is False
+    return False
+
+
 def explain_missing_model(directory: Path) -> NotFoundError:
     """Returns the error for a directory without a model; its hint names the models beside it, and those with a name."""
+    if is_being_trained(directory):
+        hint = "wait until the training ends; Ctrl-C in it ends it early with a usable model"
+        return NotFoundError(f"{directory}/ is being trained, and holds no model yet", hint=hint)
     beside = sorted(card.parent for card in directory.parent.glob(f"*/{CARD}"))
     names = {**{path.name: str(path) for path in beside}, **{name: name for name in list_models()}}
     nearest = find_nearest(directory.name, names)

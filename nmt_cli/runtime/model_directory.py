@@ -21,6 +21,7 @@ from nmt_cli.files import hash_file, write_json
 from nmt_cli.languages.codes import UNNAMED, are_same_languages, find_variety, is_same_language
 from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
+from nmt_cli.runtime.installed_models import CHECKPOINTS as CHECKPOINTS
 from nmt_cli.runtime.installed_models import explain_missing_model, list_models
 from nmt_cli.sources.source import MIN_LENGTH_FACTOR, Source, TextSource
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
@@ -37,7 +38,6 @@ HISTORY = "history.jsonl"
 TRAINED_SOURCES = "sources.npy"  # keys of the sources of real and synthetic pairs, where there are synthetic ones
 SAMPLE = "sample.tsv.gz"  # pairs of the training and the development set, which packages carry
 STAGES = "stages"  # the directory of helper models and synthetic pairs, while a training makes them
-CHECKPOINTS = "checkpoints"  # the directory that only training reads
 STAGED = ".publishing."  # prefix of the directory in which files wait for publication
 
 

@@ -31,8 +31,8 @@ import numpy as np
 from nmt_cli.errors import DamagedError, OutputError
 from nmt_cli.files import acquire_system_lock, refuse_to_overwrite, stage_file, write_text
 from nmt_cli.records import build, parse_json
-from nmt_cli.runtime.installed_models import is_packaged
-from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS, HISTORY, STAGED, STAGES
+from nmt_cli.runtime.installed_models import CHECKPOINTS, LOCK, is_packaged
+from nmt_cli.runtime.model_directory import CARD, HISTORY, STAGED, STAGES
 from nmt_cli.training.options import FIRST_RUN, KeptMetric
 from nmt_cli.training.watcher import EpochRecord, Validation
 
@@ -248,7 +248,6 @@ def assign_weights(network: Seq2Seq, arrays: NamedArrays, path: Path) -> None:
         weight.assign(arrays[weight.path])
 
 
-LOCK = "lock"
 HEARTBEAT = 15.0  # seconds between two heartbeats
 STALE = 120.0  # seconds without a heartbeat after which a process counts as dead
 
@@ -310,7 +309,8 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
         refuse_earlier(directory, command)
         return
     has_runs, is_model = (directory / FIRST_RUN).is_dir(), (directory / CARD).exists()
-    if facts is not None and facts["updates"] > 0 and not has_runs and (not is_model or not facts.get("complete")):
+    # Of an earlier version, a checkpoint does not say whether its training was complete, but its model does.
+    if facts is not None and facts["updates"] > 0 and not has_runs and not (is_model and facts.get("complete", True)):
         raise OutputError(
             f"{directory}/ holds a training that was interrupted in epoch {facts['progress']['epoch']}",
             hint=f"continue with `{command}`, or start over with --force",

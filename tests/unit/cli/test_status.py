@@ -18,6 +18,7 @@ from nmt_cli.evaluation.metrics.score import Material, Score
 from nmt_cli.evaluation.report import Report
 from nmt_cli.runtime import installed_models
 from nmt_cli.search.config import SearchOptions
+from nmt_cli.training.checkpoints import lock_model
 from support.commands import run_program
 from support.fakes import make_card, write_state
 
@@ -62,6 +63,8 @@ def test_a_corpus_is_described_and_a_model_after_it(empty_place: Path, monkeypat
     assert (model, following) == ("model    none in model/", "next     nmt train")
     write_state(empty_place / "model", updates=9)
     assert describe_status({})[1:3] == ["model    an interrupted training is in model/", "next     nmt train --resume"]
+    with lock_model(empty_place / "model", replace=False, resume=True):
+        assert describe_status({})[1:3] == ["model    a training runs in model/", "next     nmt visualize --curves"]
     development = {"bleu": {"value": 27.83}, "chrf": {"value": 48.1}}
     network = {"architecture": "rnn", "attention": "additive"}
     card = make_card(epochs=5, development=development, network=network)

@@ -20,6 +20,7 @@ import pytest
 from nmt_cli.errors import DamagedError, OutputError
 from nmt_cli.model.config import ModelConfig, Vocabularies
 from nmt_cli.model.seq2seq import Seq2Seq
+from nmt_cli.runtime.installed_models import explain_missing_model
 from nmt_cli.training import checkpoints as module
 from nmt_cli.training.checkpoints import (
     Checkpoints,
@@ -201,9 +202,9 @@ def lock_once(directory: Path, *, replace: bool = False, resume: bool = False) -
         pass
 
 
-def leave_state(directory: Path, updates: int, *, complete: bool = True) -> None:
+def leave_state(directory: Path, updates: int, *, complete: bool | None = True) -> None:
     (directory / "checkpoints").mkdir(parents=True, exist_ok=True)
-    facts = {"updates": updates, "progress": {"epoch": 3}, "complete": complete}
+    facts = {"updates": updates, "progress": {"epoch": 3}} | ({} if complete is None else {"complete": complete})
     Checkpoints(directory).save_state([], facts)
 
 
@@ -232,10 +233,13 @@ def test_a_directory_of_something_else_is_left_as_it_is_whatever_is_asked(tmp_pa
 def test_a_training_that_fails_before_its_first_update_leaves_nothing(tmp_path: Path) -> None:
     for updates in (None, 0, 1):
         with pytest.raises(KeyboardInterrupt), lock_model(tmp_path / "new", replace=False):
+            missing = explain_missing_model(tmp_path / "new")
+            assert missing.message == f"{tmp_path / 'new'}/ is being trained, and holds no model yet"
             if updates is not None:
                 leave_state(tmp_path / "new", updates)
             raise KeyboardInterrupt
         assert (tmp_path / "new").exists() == bool(updates)
+        assert "there is no model" in explain_missing_model(tmp_path / "new").message
     with pytest.raises(OutputError), lock_model(tmp_path / "new", replace=False):
         pass
     assert (tmp_path / "new" / "checkpoints" / "state.npz").is_file()
@@ -294,6 +298,9 @@ def test_a_checkpoint_is_lost_only_if_that_was_asked_for(tmp_path: Path) -> None
     with pytest.raises(OutputError, match="already exists") as caught:
         lock_once(tmp_path / "m")
     assert "--resume" in caught.value.hint
+    leave_state(tmp_path / "m", updates=1, complete=None)  # of an earlier version: it has a model, and so ended
+    with pytest.raises(OutputError, match="already exists"):
+        lock_once(tmp_path / "m")
     leave_state(tmp_path / "m", updates=1, complete=False)  # stopped: its model is there, and its last epoch is not
     with pytest.raises(OutputError, match="interrupted in epoch 3"):
         lock_once(tmp_path / "m")
