@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from nmt_cli.errors import NmtError, name_error
+from nmt_cli.errors import NmtError, find_nearest, name_error
 from nmt_cli.plugins import list_plugins, load_plugin, name_package_of
 from nmt_cli.server.admission import INTERNAL_ERROR, RequestError, explain_missing, name_network
 from nmt_cli.server.service import DEFAULT, Service, TranslatedTexts, Wishes
@@ -92,8 +92,9 @@ class Call:
     @property
     def wishes(self) -> Wishes:
         """How the texts are to be translated, by values that no client of LibreTranslate sends, but any may."""
-        formality, domain, column = (self.values.read_text(key, default="") for key in ("formality", "tag", "column"))
-        terms = self.values.find("glossary")
+        *texts, glossary = OF_NMT
+        formality, domain, column = (self.values.read_text(key, default="") for key in texts)
+        terms = self.values.find(glossary)
         return Wishes(
             formality or DEFAULT, domain.strip().lower(), read_terms(terms) if terms else None, column or None
         )
@@ -146,6 +147,7 @@ def make_endpoint(service: Service, path: ServedPath) -> Endpoint:
             size = sum(len(str(value)) for value in values.values.values())
             if caller is None:
                 caller = service.admission.admit_caller(find_key(values), find_address(request))
+            path.refuse_misspelled(values)
             call = Call(request, values, service)
             result = await run_while_connected(request, path.handler(call), seconds)
             response = result if isinstance(result, Response) else Answer(result, path.status)
@@ -328,6 +330,10 @@ ADDED = "nmt_cli.shapes"  # the entry points of shapes that other packages add
 GET, POST, BOTH = ("GET",), ("POST",), ("GET", "POST")
 
 
+OF_NMT = ("formality", "tag", "column", "glossary")  # values that nmt adds to LibreTranslate's
+SURELY_MEANT = 0.75  # similarity of a name to one of these
+
+
 class ServedPath(NamedTuple):
     """A path with its handler, and what `/docs` and `/spec` say of it; without a summary, nothing.
 
@@ -350,6 +356,15 @@ class ServedPath(NamedTuple):
     @property
     def name_shown(self) -> str:
         return self.shown or self.path
+
+    def refuse_misspelled(self, values: Values) -> None:
+        """Raises RequestError for a name that is nearly one of nmt's own; other clients may send names of theirs."""
+        takes_ours = "tag" in self.optional  # formality is also DeepL's
+        ours = [name for name in OF_NMT if takes_ours and name in self.optional]
+        for name in values.values:
+            nearest = None if name in (*self.required, *self.optional) else find_nearest(name, ours, SURELY_MEANT)
+            if nearest is not None:
+                raise RequestError(400, f"Invalid request: there is no {name!r}; did you mean {nearest!r}?")
 
     def make_route(self, service: Service) -> Route:
         return Route(self.path, make_endpoint(service, self), methods=list(self.methods), name=self.name)

@@ -244,6 +244,17 @@ def test_of_a_table_the_request_names_the_column(source: str) -> None:
     assert refused.json()["error"] == "column is needed: which column of a.csv should be translated?"
 
 
+@pytest.mark.parametrize("name", ["glosary", "glossaries", "formalty", "tags"])
+def test_a_name_that_is_nearly_one_of_ours_is_refused_and_others_are_left_to_their_clients(name: str) -> None:
+    client, values = Client(), {"q": "hello", "source": "en", "target": "de"}
+    refused = client.post("/translate", json=values | {name: {"hello": "hallo"}})
+    assert refused.status_code == 400 and refused.json()["error"].startswith(f"Invalid request: there is no {name!r}; ")
+    foreign = dict.fromkeys(("secret", "tag_handling", "style", "pageUrl", "formatting"), "x")
+    assert client.post("/translate", json=values | foreign).json()["translatedText"] == "HELLO"
+    deepl = {"text": ["hello"], "target_lang": "de", name: "x", **foreign, "glossary_id": "", "tag_handling": "html"}
+    assert client.post("/v2/translate", json=deepl).status_code == 200
+
+
 SUBTITLE = b"1\n00:00:01,000 --> 00:00:02,000\nhello you\n"
 
 
