@@ -52,7 +52,7 @@ OF_TRANSLATOR = ("translations", "stream", "translate_file")  # methods that are
 
 def __getattr__(name: str) -> object:
     if name not in EXPORTS:
-        way_on = f'; nmt.load("eng-deu").{name} is it' if name in OF_TRANSLATOR else ""
+        way_on = f'; call nmt.load("eng-deu").{name}' if name in OF_TRANSLATOR else ""
         raise AttributeError(f"module 'nmt_cli' has no attribute {name!r}{way_on}")
     from importlib import import_module
 

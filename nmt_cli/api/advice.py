@@ -107,7 +107,7 @@ class Advice:
         return [
             *([] if self.cause is None else [f"{self.cause.what}:   {self.cause.command}"]),
             *([f"with {pairs}, {usual}"] if usual else []),
-            f"on {format_count(self.test_pairs, 'test pair')}, a BLEU is good to ± {self.interval:.1f}",
+            f"with {format_count(self.test_pairs, 'test pair')}, a BLEU score is accurate to ± {self.interval:.1f}",
             *(["What helps most:", *lines] if lines else []),
         ]
 
@@ -177,7 +177,7 @@ def find_cause(manifest: Manifest, report: TrainReport, commands: BaseCommands) 
     if not typed or done >= ENOUGH_SHARE * usual:
         return None
     options = " ".join(" ".join(option) for option in typed)
-    needed = f"{done:,} of about {format_count(max(100, round(usual, -2)), 'update')} that this size needs"
+    needed = f"{done:,} of about {format_count(max(100, round(usual, -2)), 'update')} that this corpus size needs"
     return make_suggestion(f"{needed}: leave out {options}", commands.train.omit(SHORTENING))
 
 
@@ -218,7 +218,7 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
     reported = (finding for finding in manifest.findings if finding.action == "reported")
     written = {finding.check: finding.count for finding in reported if finding.check in WRITTEN}
     report = commands.prepare.extend(("--report", "report.html"), FORCE)
-    for what, faulty in (("rejected pair", dropped), ("pair to mend by hand", written)):
+    for what, faulty in (("rejected pair", dropped), ("pair to correct by hand", written)):
         if sum(faulty.values()) > MANY_REJECTED * counts.read:
             pairs = format_count(sum(faulty.values()), what, what.replace("pair", "pairs", 1))
             yield make_suggestion(f"the {pairs} ({max(faulty, key=lambda check: faulty[check])})", report)
@@ -230,7 +230,7 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
         unknown = language == side
         name, suffix = (f"the {side} language", "txt") if unknown else (find_language(language).name, language)
         texts = list_values(f"--monolingual-{side}", f"more.{suffix}{spell_tag(rarest)}")
-        yield make_suggestion(f"text in {name} alone", commands.prepare.extend(*texts, FORCE))
+        yield make_suggestion(f"monolingual text in {name}", commands.prepare.extend(*texts, FORCE))
     if manifest.source.is_text and train < FEW_FOR_PARENT and not trained.has_parent:
         yield from suggest_parent(manifest, commands, trained)
     if counts.splits["test"] < SMALL_TEST and train >= 4 * SMALL_TEST:
@@ -243,7 +243,7 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
         yield make_suggestion("the best of three seeds", commands.train.extend(("--runs", "3")))
     if manifest.source.is_text and trained.synthetic not in ("diversify", "both"):
         option = ("--synthetic", "both" if has_written else "diversify")
-        yield make_suggestion("the same pairs, translated anew by two models", commands.train.extend(option))
+        yield make_suggestion("synthetic copies of the pairs, made by two models", commands.train.extend(option))
 
 
 def suggest_pairs(manifest: Manifest, commands: BaseCommands) -> Suggestion:
@@ -275,7 +275,7 @@ def suggest_parent(manifest: Manifest, commands: BaseCommands, trained: Training
     for start in list_starts(sides[::-1] if trained.is_reversed else sides)[:1]:
         if trained.is_done or len(start.sides) > 1:
             option = ("--init-from", start.name)
-            yield make_suggestion(f"a start from {start.name}, of {start.reason}", commands.train.extend(option))
+            yield make_suggestion(f"starting from {start.name}, with {start.reason}", commands.train.extend(option))
 
 
 def make_suggestion(what: str, command: CommandLine) -> Suggestion:

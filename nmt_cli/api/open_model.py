@@ -174,7 +174,7 @@ def describe_foreign(
         counts = [] if seen is None else seen.count_words(text)
         other = find_other_language(text, [code]) if 2 * counts.count(0) > len(counts) else None
         if other is not None:
-            yield f"{name} looks like {other.language.name} where {find_language(code).name} is needed"
+            yield f"{name} looks like {other.language.name}, but should be {find_language(code).name}"
 
 
 def read_file(file: CorpusFile, languages: tuple[str, str], profile: CorpusProfile | None) -> list[TaggedPair]:
@@ -250,7 +250,7 @@ def read_two_documents(file: CorpusFile, languages: tuple[str, str]) -> list[lis
     if len(texts[0]) != len(texts[1]):
         counts = " and ".join(format_count(len(some), "text") for some in texts)
         hint = "paragraphs were added or removed: write the pairs that you corrected into a table"
-        raise DataError(f"{file.name} have {counts}, and must have as many", hint=hint)
+        raise DataError(f"{file.name} have {counts}, but must have the same number", hint=hint)
     return texts
 
 
@@ -328,7 +328,7 @@ def describe_exported_tags(model: Path) -> str:
     pieces = [parse_tag_name(name).piece for name in read_card(model).tags]
     if not pieces:
         return ""
-    return f"to ask for a tag, put it in front of the pieces of a source: {' '.join(pieces)}"
+    return f"to request a tag, put it before the subwords of the source: {' '.join(pieces)}"
 
 
 def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelDirectory, Path], None]:
@@ -341,7 +341,7 @@ def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelD
 
     if (format == "page") != (assets is not None):
         hint = "name a folder with the files that docs/page.md lists: --assets FOLDER"
-        raise OptionError("a page needs --assets, and no other format does", hint=hint)
+        raise OptionError("--export page needs --assets; no other format takes it", hint=hint)
     if assets is not None:
         return partial(write_page, assets=find_assets(assets))
     return write_ctranslate2

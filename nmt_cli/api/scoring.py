@@ -47,7 +47,7 @@ def list_doubts(
     warnings = list_other_languages(name, card, corpus) if corpus is not None and is_split else []
     sources = list_earlier_data(card, name)
     if is_split and (corpus is None or card.dataset_fingerprint != corpus.fingerprint):
-        sources = [f"other data than {request.data}/", *(source for source in sources if source != EARLIER)]
+        sources = [f"data other than {request.data}/", *(source for source in sources if source != EARLIER)]
     if sources:
         sentences = f"these {request.split} sentences" if is_split else "these sentences"
         warnings.append(f"{name} was trained on {' and on '.join(sources)}: {sentences} may be in its training data")
@@ -56,7 +56,7 @@ def list_doubts(
     return warnings
 
 
-EARLIER = "other data before"  # of an earlier stage of the same model
+EARLIER = "earlier data"  # of an earlier stage of the same model
 
 
 def list_other_languages(name: str, card: ModelCard, corpus: PreparedCorpus) -> list[str]:
@@ -77,7 +77,7 @@ def list_earlier_data(card: ModelCard, name: str) -> list[str]:
     start, replayed = (card.training.get(key) for key in ("init_from", "replay"))
     if str(start).startswith(PREFIX):  # the name of a package
         start = str(start).removeprefix(PREFIX).replace("_", "-")
-    before = [] if not start else [EARLIER] if start == name else [f"what {start} was trained on"]
+    before = [] if not start else [EARLIER] if start == name else [f"the data of {start}"]
     return [*before, *([str(replayed)] if replayed else [])]
 
 
@@ -191,7 +191,7 @@ class Evaluation:
         """Adds the groups of sentences where translation fails, by the words of sources that are text."""
         from nmt_cli.evaluation.analysis.profile import TrainingSources, build_profile, compare_memory
 
-        self.progress("looking where it fails", 0, 0)
+        self.progress("looking for weak points", 0, 0)
         material, training, language = evaluation.material, None, ""
         if corpus is not None:
             language, trained = corpus.target_language, corpus.select_texts([pair.source for pair in pairs])
@@ -355,7 +355,7 @@ class EvaluationRequest:
             return replace(text, text_sizes=())
         if not (text.text_sizes or self.references):
             hint = "prepare the corpus with --context 1, or leave it out"
-            raise OptionError(f"the {self.split} sentences of {self.data}/ are in no order", hint=hint)
+            raise OptionError(f"the {self.split} sentences of {self.data}/ are not in document order", hint=hint)
         return replace(text, text_sizes=text.text_sizes or (len(text.lines),))
 
     def read_material(self, text: texts.ParallelText) -> Material:

@@ -147,7 +147,7 @@ def compare_data(status: Status) -> str:
     manifest, card = status.manifest, status.card
     if manifest is None or card is None or manifest.fingerprint == card.dataset_fingerprint:
         return ""
-    return f"; trained on other data than {status.data}/"
+    return f"; trained on data other than {status.data}/"
 
 
 def list_next(status: Status) -> list[str]:

@@ -48,7 +48,7 @@ def test_a_corpus_is_prepared_and_the_next_command_named(table: Path) -> None:
     assert "no sentence appears in two splits" in lines[3]
     assert "joint unigram" in lines[4]
     assert "every character can be encoded" in lines[4]
-    assert lines[5:7] == ["  on 40 test pairs, a BLEU is good to ± 10.1", "  What helps most:"]
+    assert lines[5:7] == ["  with 40 test pairs, a BLEU score is accurate to ± 10.1", "  What helps most:"]
     assert lines[7].split(maxsplit=4)[-1] == f"nmt prepare {table.name} --monolingual-target more.de --force"
     assert lines[-1] == "prepared/ is ready. Next: nmt train"
     assert "\x1b" not in done.stderr

@@ -221,10 +221,10 @@ def open_attentive(request: DrawingRequest, model: Path) -> LineTranslator:
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",
-            hint="train one with another --attention than none; --beam, --curves and --nearest work with this one",
+            hint="train one with any other --attention than none; --beam, --curves and --nearest work here",
         )
     if len(request.models) > 1 and not translator.reads_text:
-        raise OptionError(f"the model in {model}/ reads pictures", hint="draw each such model by itself")
+        raise OptionError(f"the model in {model}/ reads pictures", hint="draw each of these models on its own")
     return translator
 
 
@@ -238,7 +238,7 @@ def warn_of_translations(translations: Sequence[Translation], max_length: int, d
         if translation.failure:
             drawing.warn(f"{translation.failure} on {translation.source!r}, which is not drawn")
         elif not translation.text:
-            drawing.warn(f"the model translates {translation.source!r} to nothing")
+            drawing.warn(f"the translation of {translation.source!r} is empty")
 
 
 def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -121,7 +121,7 @@ def draw_model_network(request: DrawingRequest, drawing: Drawing) -> None:
         ) from error
     sizes = measure_weights(model / WEIGHTS)
     if not sizes:
-        drawing.warn(f"{model}/ has no {WEIGHTS}: the numbers of weights are not known")
+        drawing.warn(f"{model}/ has no {WEIGHTS}: its weights cannot be counted")
     diagram = describe_blocks(config, vocabularies, sizes)
     title = f"{card.source_language} -> {card.target_language}"
     show_chart(
@@ -160,7 +160,7 @@ def list_nearest(request: DrawingRequest, drawing: Drawing) -> None:
     corpus = PreparedCorpus.load(data)
     translator = open_translator(TranslationRequest(model)).with_stored_pictures(corpus.load_pictures())
     if translator.card.dataset_fingerprint != corpus.fingerprint:
-        drawing.warn(f"{model}/ was trained on other data than {data}/: it did not learn these lines")
+        drawing.warn(f"{model}/ was not trained on {data}/, so it has never seen these lines")
     pairs, tags = corpus.read_pairs("train"), corpus.read_tags("train")
     progress = count_stage(drawing.progress, "encoding the training sentences, once", len(pairs))
     index = open_index(translator, corpus, find_cache() / "nearest", progress)

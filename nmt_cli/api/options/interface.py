@@ -116,7 +116,7 @@ def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) 
     details = [name for kind in (nmt_cli.Translation, nmt_cli.Hypothesis) for name in vars(kind) if name[0] != "_"]
     other = find_nearest(unknown, [*list_known(), *details], ALIKE)
     if OF_LANGUAGE.fullmatch(unknown) and "beam_size" in known:
-        hint = 'the model has its languages, such as model="eng-deu"; of several targets, to="de" chooses'
+        hint = 'name the model, such as model="eng-deu"; if it has several targets, add to="de"'
     elif nearest := longer or find_nearest(unknown, known):
         hint = f"did you mean {nearest!r}?"
     elif other in KNOWN:

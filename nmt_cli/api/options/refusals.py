@@ -228,7 +228,7 @@ TRAIN = (
         {"max_positions"},
         lambda v: v.positions == "sinusoidal",
         "cannot be combined with --positions sinusoidal",
-        "it is the number of learned positions; these have no end",
+        "it sets the number of learned positions; sinusoidal ones are unlimited",
         beside="positions",
     ),
 )
@@ -249,7 +249,7 @@ TRANSLATE = (
     require(list_names(ServeOptions) - {"serve"}, "serve", "add --serve 5000, or leave it out"),
     exclude(NOT_SERVED, "serve", "leave it out: clients send the texts"),
     exclude(
-        SEARCHED - {"max_source_length", "protect"}, "score", "leave it out: the translation is read, not generated"
+        SEARCHED - {"max_source_length", "protect"}, "score", "leave it out: the translation is given, not generated"
     ),
     exclude({"prefix"}, "tm"),
     *(
@@ -339,15 +339,15 @@ EVALUATE = (
     Refusal(
         list_names(TagOptions),
         lambda v: not v.reference,
-        "is for sentences of files, and a split asks for the tags of each pair",
-        "leave it out: each tag has a row; or name files with --source and --reference",
+        "applies to files only: in a split, each pair has its own tags",
+        "leave it out (each tag gets a row), or name files with --source and --reference",
     ),
     Refusal({"split"}, lambda v: v.reference, "selects a part of --data, but files are scored here"),
     Refusal(
         {"bleu_tokenizer"},
         lambda v: v.bleu_tokenizer in SUBWORD_TOKENIZERS and v.bleu_spm is None,
         "{bleu_tokenizer} needs its SentencePiece model, which nmt does not download",
-        "name its file with --bleu-spm; sacreBLEU's documentation says where that of flores200 is",
+        "name its file with --bleu-spm; sacreBLEU's documentation links to the flores200 model",
     ),
     Refusal(
         {"bleu_spm"},
@@ -376,7 +376,7 @@ VISUALIZE = (
     Refusal(
         {"heads"},
         lambda v: not v.open_files and all(path == TERMINAL for path in v.output or ()),
-        "draws a sheet or a page",
+        "cannot be drawn in a terminal",
         "name a file: -o heads.png, or -o heads.html",
     ),
     Refusal(

@@ -34,7 +34,7 @@ OUTSIDE = "a link to a file outside of the folder"
 # Why a file is left out that would be translated if it was sound, or with an option; and what to do about it.
 UNREAD = {
     "its content is not that of its format": "",
-    "a table, of which --column names no column": "name the column of a table: --column English",
+    "a table without the column that --column names": "name the column of a table: --column English",
 }
 MISMATCH, NO_COLUMN = UNREAD
 
@@ -325,7 +325,7 @@ class DocumentOpener:
             self.template.memory.links_words = True
         if format is not TEXT and not self.is_bare:
             hint = "leave out --n-best, --scores, --alignments and --json"
-            raise OptionError(f"{format.title} can store nothing beside the translation", hint=hint)
+            raise OptionError(f"{format.title} can store only the translation", hint=hint)
 
     def open_as(self, format: FileFormat, source: DocumentSource) -> Document:
         self.accept_format(format)

@@ -171,7 +171,7 @@ class FileSummaries:
             yield f"{'    ' if part.is_chapter else '  '}{part.describe(self.thing, self.threshold)}"
         rest = len(self.parts) - len(shown)
         if rest:
-            yield f"  and {rest:,} more, which need a look less"
+            yield f"  and {rest:,} more, less urgent"
 
     def map_files(self) -> list[dict[str, Any]]:
         """Returns a JSON object per file, with its chapters."""
@@ -200,7 +200,7 @@ class FileSummaries:
         problems = [error.message if name in error.message else f"{name}: {error.message}" for name, error in failed]
         more = f"; and {len(failed) - MOST_FAILED:,} more" if len(failed) > MOST_FAILED else ""
         hints = {error.hint for _, error in failed if error.hint}
-        hint = f"all others are; {hints.pop()}" if len(hints) == 1 else "all others are"
+        hint = f"all others were; {hints.pop()}" if len(hints) == 1 else "all others were"
         total = format_count(len(self.files), "file")
         raise DataError(
             f"{len(failed):,} of {total} not translated: {'; '.join(problems[:MOST_FAILED])}{more}", hint=hint
@@ -248,7 +248,7 @@ def name_outputs(
     for target in targets:
         refuse_input(target, paths)
         if targets.count(target) > 1:
-            raise OptionError(f"two inputs would be written to {target}", hint="tell them apart in -o, or by folders")
+            raise OptionError(f"two inputs would be written to {target}", hint="change -o, or rename one")
     return targets
 
 

@@ -285,12 +285,12 @@ class TranslationReport:
         changed, partly = self.origins["memory_numbers"], self.origins["memory_part"]
         whole = self.origins["memory"] + changed
         text = f"{format_count(whole, self.source_cuts.thing)} of {self.texts:,} from the translation memory"
-        text += "" if whole or partly else ": its pairs must have whole texts or sentences, as --report shows them"
+        text += "" if whole or partly else ": its pairs must be whole texts or sentences, as in --report"
         text += f", {changed:,} of them with other numbers" if changed else ""
         text += f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else ""
         others = memory.list_others(self.recalled) if self.recalled and not self.leaves_out else []
         shown = join_first(f'"{shorten_text(source, PAIR_SHOWN)}"' for source in others)
-        return text + (f"; no text has the source of {format_count(len(others), 'pair')}: {shown}" if others else "")
+        return text + (f"; no text matches {format_count(len(others), 'pair')}: {shown}" if others else "")
 
     @property
     def is_other_language(self) -> bool:

@@ -115,8 +115,8 @@ class ResumableJob:
         if self.edited:
             edited = format_count(len(self.edited), "file stays as it was", "files stay as they were")
             way_on = (
-                "to translate one again, move it away, and give it as --tm: a .po or .xlf alone, another document "
-                "behind the source that it translates (--tm old.docx,edited.docx)"
+                "to translate one again, move it away and reuse it with --tm: a .po or .xlf alone, other documents "
+                "after its source (--tm old.docx,edited.docx)"
             )
             console.say(f"{edited} edited: {join_first(self.edited, EDITED_SHOWN)}; {way_on}")
         return bool(self.current or self.edited) and not self.inputs

@@ -1,6 +1,6 @@
 """The stages and translations of a training with synthetic pairs, and the selection of the pairs.
 
-    nmt train --synthetic both      # with text in the target language alone
+    nmt train --synthetic both      # with monolingual target text
 
     stage                 helper model     text                           pairs
     back-translation      reverse          target text alone              (translation, text), tagged

@@ -117,10 +117,13 @@ def test_advice_is_on_data_for_a_small_corpus_and_on_training_for_others() -> No
     ]
     lines = advise_on_corpus(make_manifest(), COMMANDS).format_lines()
     assert lines[0].startswith("with 6,000 training pairs, 1")
-    assert lines[1:3] == ["on 600 test pairs, a BLEU is good to ± 2.6", "What helps most:"]
-    assert lines[3].startswith("    text in Vietnamese alone   nmt prepare a.tsv") and len(lines) == 6
+    assert lines[1:3] == ["with 600 test pairs, a BLEU score is accurate to ± 2.6", "What helps most:"]
+    assert lines[3].startswith("    monolingual text in Vietnamese   nmt prepare a.tsv") and len(lines) == 6
     narrow = advise_on_corpus(make_manifest(), COMMANDS).format_lines(60)
-    assert narrow[3:5] == ["  text in Vietnamese alone:", "    nmt prepare a.tsv --monolingual-target more.vie --force"]
+    assert narrow[3:5] == [
+        "  monolingual text in Vietnamese:",
+        "    nmt prepare a.tsv --monolingual-target more.vie --force",
+    ]
     assert [len(line) - len(line.lstrip()) for line in narrow[3:]] == [2, 4] * 3
 
 
@@ -129,7 +132,7 @@ def test_advice_follows_what_is_true_of_the_corpus() -> None:
     assert noisy[0] == "nmt prepare a.tsv --report report.html --force"
     notes = make_manifest()
     notes.findings = [SimpleNamespace(check="notes", action="reported", count=900)]
-    assert "the 900 pairs to mend by hand (notes)" in advise_on_corpus(notes, COMMANDS).format_lines()[3]
+    assert "the 900 pairs to correct by hand (notes)" in advise_on_corpus(notes, COMMANDS).format_lines()[3]
     notes.findings[0].action = "kept"
     assert commands_of(notes) == commands_of(make_manifest())
     for reason in EXPECTED:
@@ -195,10 +198,10 @@ def test_a_model_that_had_the_best_of_everything_is_offered_what_is_left() -> No
 
 PARENTS = [
     (("eng", "vie"), {}, None),  # from which training starts by default
-    (("eng", "vie"), {"report": True}, "a start from eng-deu, of the same source language"),
-    (("fra", "deu"), {"report": True}, "a start from eng-deu, of the same target language"),
-    (("eng", "deu"), {}, "a start from eng-deu, of the same source and target languages"),
-    (("vie", "eng"), {"report": True, "is_reversed": True}, "a start from eng-deu, of the same source language"),
+    (("eng", "vie"), {"report": True}, "starting from eng-deu, with the same source language"),
+    (("fra", "deu"), {"report": True}, "starting from eng-deu, with the same target language"),
+    (("eng", "deu"), {}, "starting from eng-deu, with the same source and target languages"),
+    (("vie", "eng"), {"report": True, "is_reversed": True}, "starting from eng-deu, with the same source language"),
     (("spa", "shp"), {"report": True}, None),
     (("eng", "vie"), {"report": True, "has_parent": True}, None),
 ]
@@ -226,7 +229,7 @@ def test_too_few_updates_are_named_before_all_else(updates: int, bleu: float, is
     typed = TRAIN.extend(("--epochs", "5"), ("--batch", "128"), ("--units", "256"))
     commands = COMMANDS._replace(train=typed)
     advice = advise_on_model(make_manifest(4_166), make_report([bleu], updates=updates), commands, TrainingSummary())
-    first = "135 of about 1,700 updates that this size needs: leave out --epochs 5 --batch 128"
+    first = "135 of about 1,700 updates that this corpus size needs: leave out --epochs 5 --batch 128"
     assert (advice.format_lines()[0] == f"{first}:   nmt train --force --units 256") == is_cause
     assert (advice.cause is not None) == is_cause
     unknown = advise_on_model(make_manifest(4_166), make_report([bleu], updates=updates), COMMANDS, TrainingSummary())

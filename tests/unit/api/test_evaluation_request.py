@@ -39,7 +39,7 @@ def test_lines_of_files_are_one_text_and_a_split_has_its_own() -> None:
     assert replace(FILES, before=without).ask_of(MODEL, CARD, LINES).text_sizes == ()
     assert replace(SPLIT, before=with_context).ask_of(MODEL, CARD, OF_SPLIT).text_sizes == (2, 1)
     assert replace(SPLIT, before=without).ask_of(MODEL, CARD, OF_SPLIT).text_sizes == ()
-    with pytest.raises(OptionError, match="in no order"):
+    with pytest.raises(OptionError, match="not in document order"):
         replace(SPLIT, before=with_context).ask_of(MODEL, CARD, LINES)
     with pytest.raises(OptionError, match="does not read the previous sentence"):
         replace(FILES, before=with_context).ask_of(MODEL, CARD._replace(context=0), LINES)
@@ -63,4 +63,4 @@ def test_sentences_of_the_other_direction_are_reported(tmp_path: Path) -> None:
         for one, other in (("deu", "eng"), ("eng", "deu"))
     ]
     foreign = [[warning for warning in each if "looks like" in warning] for each in warned]
-    assert foreign == [["the text looks like German where English is needed"], []]
+    assert foreign == [["the text looks like German, but should be English"], []]

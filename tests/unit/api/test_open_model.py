@@ -26,7 +26,7 @@ def test_a_memory_in_a_third_language_is_reported() -> None:
     english = [("Where is the red house of my friend?", "Wo ist das rote Haus meines Freundes?")]
     profile = TranslationRequest(THERE).load().profile
     warned = [list(describe_foreign("a.tsv", pairs, ("eng", "deu"), profile)) for pairs in (french, english, [])]
-    assert warned == [["a.tsv looks like French where English is needed"], [], []]
+    assert warned == [["a.tsv looks like French, but should be English"], [], []]
 
 
 def test_a_reranked_list_holds_what_a_wider_search_finds() -> None:

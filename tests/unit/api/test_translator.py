@@ -234,7 +234,7 @@ def test_another_process_loads_the_same_translator(tmp_path: Path) -> None:
 
 def test_a_method_that_is_looked_for_in_the_package_is_named() -> None:
     with pytest.raises(
-        AttributeError, match=r"no attribute 'translate_file'; nmt\.load\(\"eng-deu\"\)\.translate_file"
+        AttributeError, match=r"no attribute 'translate_file'; call nmt\.load\(\"eng-deu\"\)\.translate_file"
     ):
         nmt.translate_file  # type: ignore[attr-defined]  # noqa: B018
     assert all(callable(getattr(nmt.Translator, name)) for name in vars(nmt)["OF_TRANSLATOR"])

@@ -72,7 +72,7 @@ def test_a_corpus_is_described_and_a_model_after_it(empty_place: Path, monkeypat
     monkeypatch.setattr("nmt_cli.runtime.model_directory.read_card", lambda directory: card)
     lines = describe_status({})
     assert "eng -> deu; rnn with additive attention, epoch 5, dev BLEU 27.8, chrF 48.1 (greedy)" in lines[1]
-    assert "other data than prepared/" in lines[1]
+    assert "data other than prepared/" in lines[1]
     assert lines[2] == "next     nmt train --resume" and lines[3].endswith("| nmt translate")
     write_state(empty_place / "model", updates=9, complete=True)
     assert describe_status({})[2].endswith("| nmt translate")  # the training is done

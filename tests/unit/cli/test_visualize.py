@@ -71,7 +71,7 @@ def test_an_empty_translation_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(f"{__name__}.HYPOTHESIS", nothing)
     path = tmp_path / "a.svg"
     said = runner.invoke(app, ["visualize", "where is he?", "-o", str(path)]).stderr
-    assert said == f"  ! the model translates 'where is he?' to nothing\n{path} written\n"
+    assert said == f"  ! the translation of 'where is he?' is empty\n{path} written\n"
 
 
 def test_without_an_output_the_drawing_is_on_stdout() -> None:

@@ -80,8 +80,8 @@ def test_what_another_program_lacks_is_refused_with_the_reason(
 @pytest.mark.parametrize(
     ("tags", "shown"),
     [
-        ({"ui": 5}, "in front of the pieces of a source: ⟦ui⟧"),
-        ({">nld": 5, ">deu": 9}, "in front of the pieces of a source: ⟦>nld⟧ ⟦>deu⟧"),
+        ({"ui": 5}, "before the subwords of the source: ⟦ui⟧"),
+        ({">nld": 5, ">deu": 9}, "before the subwords of the source: ⟦>nld⟧ ⟦>deu⟧"),
     ],
 )
 def test_how_to_ask_for_a_tag_is_said(

@@ -335,6 +335,6 @@ def test_of_many_files_those_that_need_a_look_are_shown_in_order() -> None:
         summaries.add(translate(1 - number / 100))
     lines = list(summaries.describe())
     assert lines[:2] == ["  9.txt: not translated: it is damaged", "  21.txt: 1 line, confidence 0.79"]
-    assert lines[-1] == f"  and {ROWS_SHOWN} more, which need a look less" and len(lines) == ROWS_SHOWN + 1
+    assert lines[-1] == f"  and {ROWS_SHOWN} more, less urgent" and len(lines) == ROWS_SHOWN + 1
     with pytest.raises(DataError, match=r"1 of 40 files not translated: 9\.txt: it is damaged"):
         summaries.require_complete()

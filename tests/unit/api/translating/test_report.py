@@ -182,14 +182,14 @@ def test_a_memory_that_has_no_text_is_reported(origin: str, leaves_out: bool, wa
     report.add(make_translation({"origin": origin}))
     remarks = report.list_remarks()
     assert [remark.is_warning for remark in remarks] == warnings
-    assert ["as --report shows them" in remark.text for remark in remarks] == warnings
+    assert ["as in --report" in remark.text for remark in remarks] == warnings
 
 
 @pytest.mark.parametrize(
     ("pairs", "recalled", "leaves_out", "ending"),
     [
-        (2, ["pair 0"], False, '; no text has the source of 1 pair: "pair 1"'),
-        (50, ["pair 1"], False, '; no text has the source of 49 pairs: "pair 0", "pair 2", "pair 3" ...'),
+        (2, ["pair 0"], False, '; no text matches 1 pair: "pair 1"'),
+        (50, ["pair 1"], False, '; no text matches 49 pairs: "pair 0", "pair 2", "pair 3" ...'),
         (2, ["pair 0", "pair 1"], False, ""),
         (2, ["pair 0"], True, ""),  # which texts that stay as they are may have
         (51, ["pair 0"], False, ""),  # a memory of many files
