@@ -175,6 +175,7 @@ def read_word(token: str) -> str:
 
 
 CLAUSE_END = rf"[{re.escape(END_MARKS + COLONS)};]\s|\s[{re.escape(DASHES + HYPHENS)}]\s"
+PART_END = rf"[{re.escape(PAUSES + END_MARKS + DASHES)}]"
 FREE_LENGTH = 1.3  # times the usual length, from which a translation says more than its source
 TEXTS_REMEMBERED = 1_024  # pairs
 LONGEST_TEXTS = 500  # characters of a pair that is remembered
@@ -190,6 +191,15 @@ class Negations(NamedTuple):
     def are_in(self, text: str) -> bool:
         """Whether a text surely negates something."""
         return self.sure.search(text) is not None and self.sure.search(self.idle.sub(" ", text)) is not None
+
+    def stand_alone_in(self, text: str) -> bool:
+        """Whether a text negates once."""
+        return len(self.sure.findall(text)) == 1 and self.half.search(text) is None
+
+    def are_twice_in(self, text: str) -> bool:
+        """Whether a part of a text without a pause has the same negation twice: *nicht* jetzt *nicht*."""
+        parts = re.split(PART_END, self.idle.sub(" ", text))
+        return any(len(words) > len({*words}) for words in (self.sure.findall(part.lower()) for part in parts))
 
     def may_be_in(self, text: str) -> bool:
         """Whether a text may negate something."""
@@ -224,7 +234,8 @@ def check_negation(source: str, target: str, context: CheckContext) -> FailedChe
     if any(here.are_in(part) and not there.may_be_in(other) for part, other in pair_clauses(source, target)):
         return FailedCheck("negation", "a negation of the source is missing")
     if here.are_in(source):
-        return None
+        is_twice = here.stand_alone_in(source) and there.are_twice_in(target)
+        return FailedCheck("negation", "a negation of the source is there twice") if is_twice else None
     profile = context.profile.source if context.profile is not None else None
     has_new_word = profile is not None and 0 in profile.count_words(source)  # a mistyped one may negate
     ratio = context.find_ratio(len(source))  # of a long text, the negation may be in what was added
@@ -235,12 +246,15 @@ def check_negation(source: str, target: str, context: CheckContext) -> FailedChe
 
 @lru_cache(TEXTS_REMEMBERED)
 def may_differ(source: str, target: str, source_language: str, target_language: str) -> bool:
-    """Whether one side of a clause alone surely negates, maybe in a protected span; cached, for repair asks first."""
+    """Whether one side of a clause alone surely negates, maybe in a protected span, or the target does twice; cached,
+    for repair asks first.
+    """
     here, there = map(read_negations, (source_language, target_language))
     if here is None or there is None or not (here.sure.search(source) or there.sure.search(target)):
         return False
     pairs = pair_clauses(source, target)
-    return any((here.sure.search(part) is None) is not (there.sure.search(other) is None) for part, other in pairs)
+    differences = ((here.sure.search(part) is None) is not (there.sure.search(other) is None) for part, other in pairs)
+    return there.are_twice_in(target) or any(differences)
 
 
 def pair_clauses(source: str, target: str) -> list[tuple[str, str]]:
