@@ -21,6 +21,8 @@ SCRIPTS = (
 EDITORIAL = range(0x2E00, 0x2E80)  # "Supplemental Punctuation": marks in editions of old texts
 TYPESET = ("<vertical>", "<small>", "<sub>", "<super>")  # forms for which Unicode has a plain character
 WIDE = ("W", "F", "H")  # of East Asia
+SMALL = "<(?:super|sub)> (?:003[0-9]|002B|2212)$"  # digits, plus and minus
+LATIN_OPERATORS, OPERATOR_BLOCKS = "±×÷·", range(0x2190, 0x2300)  # arrows, and operators of mathematics
 # What no property says.
 BURMESE_COMMA = "၊"  # in Unicode it ends a sentence, in today's Burmese a clause
 TIBETAN_STOP = "༎"  # in Unicode it ends nothing
@@ -89,6 +91,9 @@ DASHES = {dashes}
 
 STRAY_SIGNS = "#$*+<=>@[\\\\]^_`{{|}}~"  # of markup, which stand in texts where they mark nothing
 RAISED_DIGITS = {raised_digits}
+POWERS = {powers}  # digits and signs above and below the line
+# Of mathematics, beside those of ASCII.
+OPERATORS = {operators}  # noqa: E501
 
 # Blanks, and what has no shape.
 THIN_BLANKS = {thin_blanks}  # no-break and thin ones, as within numbers
@@ -103,7 +108,7 @@ VARIATION_SELECTORS = {variation_selectors}  # noqa: E501
 
 def write_module() -> str:
     """Returns the text of the module."""
-    sets = {**find_marks(), **find_brackets(), **find_quotes(), **find_blanks(), "raised_digits": find_raised_digits()}
+    sets = {**find_marks(), **find_brackets(), **find_quotes(), **find_blanks(), **find_mathematics()}
     return TEMPLATE.format(**{name: quote_text(characters) for name, characters in sets.items()})
 
 
@@ -174,12 +179,16 @@ def find_blanks() -> dict[str, str]:
     }
 
 
-def find_raised_digits() -> str:
-    """Returns the digits of powers and of references to notes."""
-    plane = map(chr, range(0x10000))
-    return "".join(
-        character for character in plane if re.match("<super> 003[0-9]$", unicodedata.decomposition(character))
-    )
+def find_mathematics() -> dict[str, str]:
+    """Returns the digits and signs of powers, indices and references to notes, and the signs between terms."""
+    plane = list(map(chr, range(0x10000)))
+    small = {character: unicodedata.decomposition(character) for character in plane}
+    signs = (character for character in plane if character in LATIN_OPERATORS or ord(character) in OPERATOR_BLOCKS)
+    return {
+        "raised_digits": "".join(filter(lambda character: re.match("<super> 003[0-9]$", small[character]), plane)),
+        "powers": "".join(filter(lambda character: re.match(SMALL, small[character]), plane)),
+        "operators": "".join(sign for sign in signs if sign == "·" or unicodedata.category(sign) == "Sm"),
+    }
 
 
 def find_all(included: str, excluded: str = "") -> str:

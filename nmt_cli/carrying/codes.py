@@ -19,7 +19,16 @@ from itertools import pairwise
 
 from nmt_cli.carrying.spans import NUMERIC, PROGRAM_TOKENS, Context, Kind, Pair, Span, SpanKind, WordTest
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.text.characters import ANY_CLOSING, ANY_OPENING, END_MARKS, FINAL_MARKS, INVISIBLE, PAUSES
+from nmt_cli.text.characters import (
+    ANY_CLOSING,
+    ANY_OPENING,
+    END_MARKS,
+    FINAL_MARKS,
+    INVISIBLE,
+    OPERATORS,
+    PAUSES,
+    POWERS,
+)
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.words import has_letters
 
@@ -34,11 +43,14 @@ CALL = rf"(?<![\w.])(?P<name>[A-Za-z_][\w.]{{0,60}})(?P<rest>{OPERAND}(?:(?:\.\w
 DUNDER = r"(?<![\w.])__[a-z]\w{0,40}__(?!\w)"
 MERGE_FIELD = r"[«‹][A-Z]\w{1,40}[»›]"  # of a letter, where no quotation has such marks
 ENUMERATOR = r"(?<!\S)\((?:[a-z]|[ivx]{2,4})\)(?=[\s,;]|$)"  # where one is not alone: (a) the house, (b) the garden
-# A formula of letters and small numbers: x = y + 2, A -> B
+# A formula of terms and small numbers: x = y + 2, A -> B, E = mc², a ≠ b
+TERM = rf"(?:[^\W\d_]{{1,3}}[{POWERS}]+|[^\W\d_](?:[{OPERATORS}][^\W\d_])*|\d{{1,2}}(?![.,]?\d))"
+RELATION = rf"(?:[=+*/<>^{OPERATORS}]|[<>=!]=|[-=]>)"
 FORMULA = (
-    rf"{BEFORE_PHRASE}[A-Za-z] (?:[=+*/<>^]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}})"
-    rf"(?: (?:[=+*/<>^-]|[<>=!]=|[-=]>) (?:[A-Za-z]|\d{{1,2}}))*(?=[\s{re.escape(BEHIND_WORD)}]|$)"
+    rf"{BEFORE_PHRASE}(?!\d){TERM} {RELATION} {TERM}(?: (?:-|{RELATION}) {TERM})*(?=[\s{re.escape(BEHIND_WORD)}]|$)"
 )
+TERM_ALONE = rf"[{POWERS}]|(?<=\w)[{OPERATORS}](?=\w)"  # πr², m·a
+LONGEST_SYMBOL = 3  # letters of a term
 # An option with its value, quoted or in capitals: -m "x", --model DIR
 OPTION_VALUE = (
     r"\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|(?![AI]\b)[A-Z](?!\w)|[A-Z][A-Z\d_]{1,20}(?!\w)(?= -|\W*$|.{0,80}[a-z])"
@@ -382,6 +394,13 @@ class CodeFinder:
         if "/" in word:
             return self.is_path(word)
         return re.fullmatch(TYPED, word) is not None or ("." in word and self.is_file(word)) or self.is_member(word)
+
+    def is_term(self, written: str) -> bool:
+        """Whether a word has signs of mathematics, and no word that training had: `πr²`, but not `dog²`, a note."""
+        if written.isascii() or not has_letters(written) or not re.search(TERM_ALONE, written):
+            return False
+        parts = re.findall(r"[^\W\d_]+", written)
+        return all(len(part) == 1 or (len(part) <= LONGEST_SYMBOL and not self.source.has_word(part)) for part in parts)
 
     @cached_property
     def links(self) -> frozenset[str]:

@@ -23,7 +23,7 @@ from nmt_cli.carrying.codes import (
     strip_marks,
     widen_code,
 )
-from nmt_cli.carrying.people import find_persons, find_places, is_sure_person, may_be_place
+from nmt_cli.carrying.people import find_firms, find_persons, find_places, is_sure_person, may_be_place
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Context, Kind, Span, SpanKind, cover_spans
 from nmt_cli.languages.codes import read_given_names
 from nmt_cli.languages.rules import LanguageRules, find_rules
@@ -160,6 +160,7 @@ class NameFinder:
         text = self.cover_forms(text)
         candidates = find_persons(text, self.source, self.target)
         persons = [x for x in candidates if self.capitals_are_names or is_sure_person(text, x.start, self.naming)]
+        persons += find_firms(cover_spans(text, persons), self.source, self.naming)
         if not persons and all(map(self.is_ordinary, text.split())):
             return []
         persons += find_places(cover_spans(text, persons), self.languages, self.source)
@@ -195,7 +196,7 @@ class NameFinder:
             word = self.spell(written)
             if self.codes.is_lone_sign(part):
                 yield make_code(text, *match.span())
-            elif self.codes.is_code(word):
+            elif self.codes.is_code(word) or self.codes.is_term(written):
                 yield from self.codes.find_glued(written, start) or [widen_code(text, start, start + len(written))]
             elif re.compile(ABBREVIATION).match(text, start):
                 continue

@@ -6,6 +6,7 @@
     COPIED_NAMES    Boston              is carried if the translation lacks it, and both sides of training have it alike
     find_places     Denmark             Dänemark, if training hardly had it: else a network writes another country
     find_persons    Peter Brown         whose surname, a word, a network would translate
+    find_firms      Green Foods Ltd     likewise
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from nmt_cli.carrying.codes import COMMON_SHARE
 from nmt_cli.carrying.spans import COVERS, Attempt, Context, Difference, Kind, LossWords, LostKind, Span, SpanKind
 from nmt_cli.languages.codes import read_given_names
 from nmt_cli.languages.rules import LanguageRules, find_rules
@@ -294,3 +296,30 @@ def may_be_surname(word: str, source: TextProfile, target: TextProfile) -> bool:
     """Whether a word behind a given name may be a surname that a network would translate or misspell."""
     is_noun = source.find_word(word).total > TOO_FREQUENT and source.find_usual_case(word) == word  # Monday
     return not is_noun and not is_copied(word, source, target)
+
+
+# Legal forms of companies.
+LEGAL_FORM = (
+    r"(?:Ltd|LTD|Limited|Inc|INC|Incorporated|Corp|Pty|Pvt|Co|LLC|LLP|PLC|plc|gGmbH|GmbH|mbH|KGaA|KG|AG|OHG|UG|SE|SA"
+    r"|SAS|SARL|SpA|Srl|BV|NV|AB|ApS|Oyj|Oy|S\.A|S\.p\.A|S\.r\.l|B\.V|N\.V)(?![^\W_])(?:\.(?=\W*\s\w|,))?"
+)
+FIRM_WORD = r"(?:(?:[A-Z]\.)+|[A-ZÀ-Þ\d][\w'’+-]*)"
+FIRM = (
+    rf"(?<![^\W_])(?P<first>{FIRM_WORD})(?P<more>(?: (?:& )?{FIRM_WORD}){{0,4}}?)"
+    rf"(?:,(?= [CILS][a-zLn.]))? (?P<form>{LEGAL_FORM}(?:,? (?:& )?{LEGAL_FORM}){{0,2}})"
+)
+
+
+def find_firms(text: str, source: TextProfile, naming: str) -> Iterator[Span]:
+    """Yields the companies of a text, with their legal forms, but without a first word that is one of grammar (`Our`)
+    or announces a name (`Firma`).
+    """
+    for match in re.finditer(FIRM, text) if not text.isupper() else ():
+        start, end, first = *match.span(), match["first"]
+        is_ordinary = source.count_word(first) >= COMMON_SHARE * source.texts
+        if naming:  # a name has the capital of any noun, and a word without one in other places is none
+            is_ordinary = source.find_usual_case(first) == first.lower()
+        if (is_ordinary and is_sure_person(text, start, "")) or re.fullmatch(naming or "(?!)", first):
+            start = match.start("more") + len(" ")
+        if start < match.start("form") - len(" "):
+            yield Span(start, end, text[start:end], SpanKind.RARE_NAME)

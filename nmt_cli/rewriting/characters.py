@@ -7,16 +7,28 @@ a script that is only quoted there. The tables of what looks or means the same o
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Self
 
-from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
+from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, PLACEHOLDER_PATTERN
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
-from nmt_cli.text.characters import DASHES, HYPHENS, INVERTED_MARKS, OPENING_BRACKETS
-from nmt_cli.text.words import choose_word_pattern
+from nmt_cli.text.characters import (
+    BRACKETS,
+    DASHES,
+    END_MARKS,
+    HYPHENS,
+    INVERTED_MARKS,
+    OPENING_BRACKETS,
+    PAUSES,
+    QUOTES,
+)
+from nmt_cli.text.words import choose_word_pattern, has_letters
+
+AROUND = END_MARKS + PAUSES + QUOTES + BRACKETS  # a word
 
 # Marks of one meaning; within a line the nearest come first, and what follows a blank is farther away.
 MARK_LOOKALIKES = (
@@ -203,19 +215,27 @@ class Characters(Rewrite):
     def find_foreign_words(self, text: str) -> list[tuple[int, int]]:
         """Returns the ranges of words without a single letter that is known or has an equivalent, merging neighbours.
 
-        Empty for a text without any known letter.
+        A word has the signs between its letters: `¯\\_(ツ)_/¯`. Empty for a text without any known letter.
         """
         if self.known.issuperset(text) or not any(letter in self.known for letter in text if letter.isalpha()):
             return []
         runs: list[tuple[int, int]] = []
-        for match in choose_word_pattern(text).finditer(text):
-            start, end = match.span()
-            if not match[0][0].isalpha() or not self.is_foreign(text, start, end):
+        for start, end in self.find_words_between_blanks(text):
+            if not has_letters(text[start:end]) or not self.is_foreign(text, start, end):
                 continue
             if runs and not text[runs[-1][1] : start].strip():
                 start, _ = runs.pop()
             runs.append((start, end))
         return runs
+
+    def find_words_between_blanks(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yields what stands between two blanks without the marks around it, or its words if it has known letters."""
+        for match in re.finditer(rf"[^\s{COVERS}{EMOJI_COVER}]+", text):
+            start, end = match.end() - len(match[0].lstrip(AROUND)), match.start() + len(match[0].rstrip(AROUND))
+            if self.is_foreign(text, start, end):
+                yield start, end
+            else:
+                yield from (word.span() for word in choose_word_pattern(text).finditer(text, start, end))
 
     def is_foreign(self, text: str, start: int, end: int) -> bool:
         """Whether the model knows no letter from `start` to `end`."""
