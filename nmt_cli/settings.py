@@ -24,7 +24,7 @@ from nmt_cli.errors import OptionError, find_nearest
 
 # Other names of values, by the option: those by which textbooks and other toolkits call them.
 SYNONYMS = {"attention": {"bahdanau": "additive", "luong": "general"}}
-TYPE_NAMES: dict[Any, str] = {str: "string", os.PathLike: "path", Callable: "function"}
+TYPE_NAMES: dict[Any, str] = {str: "string", os.PathLike: "path", Callable: "function", Mapping: "mapping"}
 
 
 class Setting(NamedTuple):

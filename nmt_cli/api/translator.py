@@ -11,6 +11,9 @@ Options of a call overrule those of `nmt.load`; both become `TranslateOptions`, 
 from __future__ import annotations
 
 import io
+import json
+import os
+import reprlib
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +21,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, Unpack, overload
 
@@ -25,6 +29,9 @@ from nmt_cli import EXPORTS
 from nmt_cli.api.log import describe_checks, log_checks, log_warnings
 from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import (
+    GLOSSARY,
+    MORE_OF_CALLS,
+    MORE_OF_LOAD,
     OF_SEARCH,
     PREFIX,
     PathLike,
@@ -77,6 +84,12 @@ class Translator:
     Its methods take the options of `nmt translate` that concern search, such as `beam_size=1`; the options of
     `nmt.load` are their defaults.
     """
+
+    def __new__(cls, *arguments: Any, **_: Any) -> Self:
+        if len(arguments) < 3:  # which `nmt.load` gives
+            model = next((str(value) for value in arguments if isinstance(value, str | os.PathLike)), "eng-deu")
+            raise OptionError("a Translator is loaded", hint=f"call nmt.load({json.dumps(model)})")
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -156,9 +169,13 @@ class Translator:
 
     def _make_options(self, options: Mapping[str, Any], n_best: int = 1) -> TranslateOptions:
         """Returns the settings of a search; `options` overrule those given to `nmt.load`."""
-        options = list_tags(options)
+        options = {name: value for name, value in list_tags(options).items() if name != GLOSSARY}
         is_hashable = all(isinstance(value, Hashable) for value in options.values())
         return (self._make_search if is_hashable else self._make_new_search)(n_best, **options)
+
+    def _choose_terms(self, options: Mapping[str, Any]) -> LineTranslator:
+        """Returns the translator with the glossary of a call, or else of `nmt.load`."""
+        return replace_terms(self._translator, options.get(GLOSSARY))
 
     def _make_new_search(self, n_best: int, **options: Any) -> TranslateOptions:
         made = self._fit(options, n_best)
@@ -191,36 +208,38 @@ class Translator:
     @overload
     def translate(self, texts: Iterable[str], **options: Unpack[SearchKeywords]) -> list[str]: ...
 
-    @check_call(*OF_SEARCH, more=(PREFIX,))
+    @check_call(*OF_SEARCH, more=MORE_OF_CALLS)
     def translate(self, texts: str | Iterable[str], **options: Unpack[SearchKeywords]) -> str | list[str]:
         """Returns the translation of a line, or a list for several lines, in order. A blank line stays blank.
 
         `nmt translate --help-all` explains the `options`.
         """
-        translations = [translation.text for translation in self._translate_all(texts, self._make_options(options))]
+        translations = [translation.text for translation in self._translate_all(texts, options)]
         return translations[0] if isinstance(texts, str) else translations
 
     __call__ = translate
 
-    @check_call(*OF_SEARCH, more=(PREFIX,))
+    @check_call(*OF_SEARCH, more=MORE_OF_CALLS)
     def stream(
         self, lines: str | Iterable[str], *, batch: int = READ_AHEAD, **options: Unpack[SearchKeywords]
     ) -> Iterator[str]:
         """Yields the translation of each line, in order, holding at most `batch` lines at a time."""
         check_count("batch", batch)
-        made = self._make_options(options)
-        return self._stream(check_texts("lines", lines), batch, made)
+        made, translator = self._make_options(options), self._choose_terms(options)
+        return self._stream(check_texts("lines", lines), batch, made, translator)
 
-    def _stream(self, lines: Iterable[str], batch: int, made: TranslateOptions) -> Iterator[str]:
+    def _stream(
+        self, lines: Iterable[str], batch: int, made: TranslateOptions, translator: LineTranslator
+    ) -> Iterator[str]:
         first, cutter = 0, WindowCutter()
         for block in batch_blocks(lines, batch):
             windows = cutter.cut_lines(block) if made.scope == "everything" else ()
-            done = self._translator.translate(lay_out_lines(block, windows=windows), made, first_line=first)
+            done = translator.translate(lay_out_lines(block, windows=windows), made, first_line=first)
             for translation in log_checks(done, first):
                 yield translation.text
             first += len(block)
 
-    @check_call(*OF_SEARCH, more=(PREFIX,))
+    @check_call(*OF_SEARCH, more=MORE_OF_CALLS)
     def translations(
         self,
         texts: str | Iterable[str],
@@ -237,17 +256,22 @@ class Translator:
         """
         from nmt_cli.translation.placement.alignment import find_links  # which few calls need
 
-        done = self._translate_all(texts, self._make_options(options, n_best), progress)
+        done = self._translate_all(texts, options, n_best, progress)
         return [translation.add_links(partial(find_links, translation)) for translation in done]
 
     def _translate_all(
-        self, texts: str | Iterable[str], made: TranslateOptions, progress: StageReporter | None = None
+        self,
+        texts: str | Iterable[str],
+        options: Mapping[str, Any],
+        n_best: int = 1,
+        progress: StageReporter | None = None,
     ) -> list[Translation]:
         """Translates lines together, and reports those that fail a check."""
+        made, translator = self._make_options(options, n_best), self._choose_terms(options)
         lines = list(check_texts("texts", texts))
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         windows = WindowCutter().cut_lines(lines) if made.scope == "everything" else ()
-        done = log_checks(self._translator.translate(lay_out_lines(lines, windows=windows), made, report))
+        done = log_checks(translator.translate(lay_out_lines(lines, windows=windows), made, report))
         self._report_checks(enumerate(done, start=1), len(done), made.checks, "the texts")
         return done
 
@@ -273,7 +297,7 @@ class Translator:
                 f"{failed:,} of {format_count(texts, 'text')} failed a check", hint='report="qa.html" shows them'
             )
 
-    @check_call(DocumentOptions, *OF_SEARCH, more=(PREFIX,))
+    @check_call(DocumentOptions, *OF_SEARCH, more=MORE_OF_CALLS)
     def translate_file(
         self,
         source: PathLike,
@@ -291,6 +315,9 @@ class Translator:
         OptionError or OutputError.
         """
         refuse_input(Path(target), [Path(source)])
+        if Path(source).is_dir():
+            hint = f"give its files one by one, or type: nmt translate {quote(str(source))} -o {quote(str(target))}"
+            raise OptionError(f"{source} is a folder, and translate_file takes a file", hint=hint)
         if Path(target).is_file() and not force:
             raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")
         if force and "report" in options:
@@ -304,7 +331,7 @@ class Translator:
             made = made._replace(memory=memory and memory.choose_register(made.search.tags))
 
         done = translate_file(
-            answer_blocks(self._translator, made),
+            answer_blocks(self._choose_terms(options), made),
             Path(source),
             Path(target),
             config,
@@ -320,7 +347,7 @@ class Translator:
         return done
 
 
-@check_call(LineOptions, *OF_SEARCH, more=(PREFIX,))
+@check_call(LineOptions, *OF_SEARCH, more=MORE_OF_LOAD)
 def load(
     model: PathLike = "model",
     *,
@@ -338,8 +365,8 @@ def load(
 
     `threads` is the number of cores it may use, all by default. `tm` are translation memories; `check_with` and
     `rerank` are models of the other direction. `nmt translate --help-all` explains the `options` for reading lines,
-    such as `glossary="terms.tsv"`, and for the search, such as `beam_size=1`. Raises NotFoundError, DamagedError or
-    OptionError.
+    such as `glossary="terms.tsv"` (or a dictionary of terms), and for the search, such as `beam_size=1`. Raises
+    NotFoundError, DamagedError or OptionError.
     """
     from nmt_cli.api.open_model import open_translator
     from nmt_cli.runtime.installed_models import find_model
@@ -347,7 +374,8 @@ def load(
 
     check_count("threads", threads)
     listed = list_tags(options)
-    values = {name: value for name, value in listed.items() if name != PREFIX}
+    terms = listed.get(GLOSSARY)
+    values = {name: value for name, value in listed.items() if name != PREFIX and not isinstance(value, Mapping)}
     lines, *_ = build_settings("translate", values, LineOptions, *OF_SEARCH)  # before the model is loaded
     others = {name: value for name, value in listed.items() if not hasattr(lines, name)}
     directory = find_model(Path(model))
@@ -356,6 +384,7 @@ def load(
     judge = None if rerank is None else find_model(Path(rerank))
     request = TranslationRequest(directory, others_models, lines, precision, threads, reverse, judge)
     translator = open_translator(request)
+    translator = replace_terms(translator, terms) if isinstance(terms, Mapping) else translator
     companions = {"ensemble": others_models, "rerank": judge}
     made = fit_to_model(make_search_options({}, others, companions=companions), translator.card, directory)
     languages = replace_languages(translator.card.languages, made.search.tags)
@@ -366,7 +395,7 @@ def load(
     return Translator(translator, directory, others, companions=companions, memory=memory, arguments=arguments)
 
 
-@check_call(*OF_SEARCH, more=(PREFIX,))
+@check_call(*OF_SEARCH, more=MORE_OF_CALLS)
 def translate(
     texts: str | Iterable[str], model: PathLike = "model", **options: Unpack[SearchKeywords]
 ) -> str | list[str]:
@@ -404,6 +433,22 @@ def answer_with_memory(
     translator = loaded._translator if terms is None else loaded._translator.with_glossary(terms)
     made = loaded._make_options(options, n_best)
     return answer_blocks(translator, made if memory is None else made._replace(memory=memory))
+
+
+def replace_terms(translator: LineTranslator, terms: PathLike | Mapping[str, str] | None) -> LineTranslator:
+    """Returns a translator with a glossary, or unchanged for None. Raises DataError, OptionError or NotFoundError."""
+    from nmt_cli.carrying.glossary import Glossary
+    from nmt_cli.translation.translator import load_glossary  # which few calls need
+
+    if terms is None:
+        return translator
+    if not isinstance(terms, Mapping):
+        glossary = load_glossary(LineOptions(glossary=os.fspath(terms)), translator.profile)
+    elif all(isinstance(text, str) for term in terms.items() for text in term):
+        glossary = Glossary.from_rows(enumerate(terms.items(), start=1), "glossary") if terms else None
+    else:
+        raise OptionError(f"{GLOSSARY} cannot be {reprlib.repr(terms)}", hint='give texts: {"engine": "Motor"}')
+    return translator.with_glossary(glossary)
 
 
 def open_memory(

@@ -148,8 +148,8 @@ class LineTranslator:
         """Returns a translator whose hypotheses `judge` ranks."""
         return self.with_network(self.network._replace(judge=judge))
 
-    def with_glossary(self, glossary: Glossary) -> LineTranslator:
-        """Returns a translator with these terms instead of its own."""
+    def with_glossary(self, glossary: Glossary | None) -> LineTranslator:
+        """Returns a translator with these terms instead of its own, or without any."""
         other = copy(self)
         other._make_reader = partial(self._make_reader, glossary=glossary)
         other.set_languages(self.languages)

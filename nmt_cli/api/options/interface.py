@@ -62,16 +62,16 @@ def list_known() -> Mapping[str, tuple[str, str]]:
 
 
 def check_call(
-    *kinds: type[Settings], more: Collection[str] = ()
+    *kinds: type[Settings], more: Collection[tuple[str, Any, str]] = ()
 ) -> Callable[[Callable[Arguments, Returned]], Callable[Arguments, Returned]]:
-    """Returns the decorator of a function of the interface, whose `options` are those of `kinds`, and texts `more`.
+    """Returns the decorator of a function of the interface, whose `options` are those of `kinds`, and `more`.
 
     Unknown names, values of another type than annotated, refusals of the system and missing extras raise NmtError,
     which speaks Python. `help` shows all options with their defaults.
     """
     options = [
         *((field.name, field.default, field.type) for kind in kinds for field in option_fields(kind)),
-        *((name, "", "str") for name in more),
+        *more,
     ]
 
     def decorate(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
@@ -127,12 +127,13 @@ def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) 
     raise OptionError(f"{title}: there is no option {unknown!r}", hint=hint)
 
 
-def resolve_types(function: Callable[..., Any], texts: Collection[str]) -> dict[str, Any]:
-    """Returns the types of a function's arguments and of its `texts`; settings check their options themselves."""
-    types: dict[str, Any] = dict.fromkeys(texts, str)
-    for name, item in inspect.signature(function).parameters.items():
+def resolve_types(function: Callable[..., Any], more: Collection[tuple[str, Any, str]]) -> dict[str, Any]:
+    """Returns the types of a function's arguments and of `more`; settings check their options themselves."""
+    types: dict[str, Any] = {}
+    annotations = {name: item.annotation for name, item in inspect.signature(function).parameters.items()}
+    for name, annotation in {**annotations, **{name: annotation for name, _, annotation in more}}.items():
         with suppress(NameError):  # which type checkers alone import
-            types[name] = eval(item.annotation, vars(sys.modules[function.__module__])) if name != SELF else Any
+            types[name] = eval(annotation, vars(sys.modules[function.__module__])) if name != SELF else Any
     return types
 
 

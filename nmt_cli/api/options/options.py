@@ -113,7 +113,10 @@ def convert_value(value: Any) -> Any:
 
 OF_SEARCH = (SearchOptions, SamplingOptions, RepairOptions, CheckOptions, TagOptions, ContextOptions)
 TAG = "tag"  # an option that may be given as one text or several
-PREFIX = "prefix"  # an option of the command that is no field with a help text
+# Options that are no fields with a help text, or not as here: their names, defaults and annotations.
+PREFIX, GLOSSARY = "prefix", "glossary"
+MORE_OF_LOAD = ((PREFIX, "", "str"),)
+MORE_OF_CALLS = (*MORE_OF_LOAD, (GLOSSARY, None, "PathLike | Mapping[str, str] | None"))
 
 
 def make_search_options(

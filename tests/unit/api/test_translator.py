@@ -228,6 +228,16 @@ def test_another_process_loads_the_same_translator(tmp_path: Path) -> None:
     texts = ["Hello there.", "Where is the station?"]
     assert copied(texts) == loaded(texts) and loaded(texts)[0] == "Moin zusammen."
     assert (copied.beam_size, copied.model, "Station" in copied(texts[1])) == (1, loaded.model, True)
+    assert "Station" in loaded(texts[1]) and "Haltestelle" in loaded(texts[1], glossary={"station": "Haltestelle"})
+    with_terms = nmt.load("eng-deu", glossary={"station": "Haltestelle"}, beam_size=1)
+    assert "Haltestelle" in with_terms(texts[1]) and "Haltestelle" in pickle.loads(pickle.dumps(with_terms))(texts[1])
+    assert "Station" in with_terms.translations(texts[1], glossary=tmp_path / "terms.tsv")[0].text
+    assert next(with_terms.stream(texts[1:], glossary={})) == nmt.load("eng-deu", beam_size=1)(texts[1])
+    with pytest.raises(OptionError, match="glossary cannot be"):
+        loaded("a", glossary={"a": 3})
+    with pytest.raises(OptionError, match="is a folder") as problem:
+        loaded.translate_file(tmp_path, tmp_path / "out")
+    assert f"type: nmt translate {tmp_path} -o {tmp_path / 'out'}" in problem.value.hint
     loaded.close()
     assert copied(texts[0]) == "Moin zusammen."
 
