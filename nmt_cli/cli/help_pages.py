@@ -50,7 +50,7 @@ PAGES = {
     ),
     "train": HelpPage(
         examples=(
-            CommandExample("nmt train", "settings by the size of prepared/"),
+            CommandExample("nmt train", "settings chosen by corpus size"),
             CommandExample("nmt train --epochs 5 --batch 128", "fewer epochs"),
             CommandExample("nmt train --time 30m", "the best network for this time"),
             CommandExample("nmt train --resume", "continues after Ctrl-C or a crash"),
@@ -79,7 +79,7 @@ PAGES = {
     "evaluate": HelpPage(
         examples=(
             CommandExample("nmt evaluate", "the model on its test split"),
-            CommandExample("nmt evaluate --model a --model b", "is it due to chance?"),
+            CommandExample("nmt evaluate --model a --model b", "is it significant?"),
             CommandExample("nmt evaluate --source n.en --reference n.de", "your own sentences"),
             CommandExample("nmt evaluate --hypothesis o.de --reference n.de", "translations of any system"),
             CommandExample("nmt evaluate --report report.html", "a page to share"),

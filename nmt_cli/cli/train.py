@@ -54,7 +54,7 @@ def describe_parent(parent: ParentInfo) -> str:
     """Returns which model a training starts from, and how many of its pieces are used."""
     languages = f"{parent.source_language} -> {parent.target_language}"
     if parent.is_same_vocabulary:
-        return f"starts from {parent.name} ({languages}), which has the same pieces"
+        return f"starts from {parent.name} ({languages}), which has the same subwords"
     sides = [
         f"{'pieces' if side == 'joint' else side} {counts.kept:,} kept, {counts.spelled:,} spelled, "
         f"{counts.drawn:,} drawn"

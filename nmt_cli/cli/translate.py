@@ -259,7 +259,7 @@ def export_to(
     if format == "page":
         screen.say(f"{output}/: {models[0]} as a page; open {output}/index.html, from disk or from any web server")
     else:
-        screen.say(f"{output}/: {models[0]} for {format}, with the SentencePiece models that make its pieces")
+        screen.say(f"{output}/: {models[0]} for {format}, with the SentencePiece models of its subwords")
         if remark := describe_exported_tags(models[0]):
             screen.say(remark)
 

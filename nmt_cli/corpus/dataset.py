@@ -346,7 +346,7 @@ def hash_sentences(sentences: Sequence[str]) -> NDArray[np.uint64]:
 
 def reverse_corpus(corpus: PreparedCorpus) -> ReversedCorpus:
     """Returns the other direction of a corpus. Raises OptionError if the sources are pictures."""
-    corpus.require_text("which no network here can write")
+    corpus.require_text("which nmt cannot generate")
     return ReversedCorpus(corpus.directory, corpus.manifest)
 
 

@@ -112,7 +112,7 @@ def format_table(rows: list[tuple[str, str]]) -> list[str]:
     return ["<table>", *cells, "</table>"]
 
 
-NOTHING_TO_RESUME = "nothing was interrupted here: it was made from the beginning"
+NOTHING_TO_RESUME = "there was nothing to resume: the corpus was prepared from the beginning"
 
 
 @dataclass(frozen=True)
@@ -302,7 +302,7 @@ def require_writable(source: Path, directory: Path, *, replace: bool) -> None:
     """Raises OutputError if a prepared corpus cannot or must not be written at `directory`."""
     if directory.is_dir() and any(directory.iterdir()) and not (directory / MANIFEST_NAME).is_file():
         raise OutputError(
-            f"{directory}/ holds something other than a prepared corpus", hint="name another directory with --data"
+            f"{directory}/ contains something other than a prepared corpus", hint="name another directory with --data"
         )
     files.refuse_to_overwrite(directory, replace=replace)
     if directory.is_dir() and directory.resolve() in source.resolve().parents:

@@ -131,7 +131,7 @@ def check_options(name: str, source: DocumentSource) -> None:
             f"--qa-column: {where}, which has no columns", hint="--report qa.html shows what is wrong with any text"
         )
     if config.sort_by_confidence and name not in HOLDERS["sort_by_confidence"]:
-        raise OptionError(f"--sort-by-confidence: {where}, whose parts have an order of their own", hint="leave it out")
+        raise OptionError(f"--sort-by-confidence: {where}, whose parts must keep their order", hint="leave it out")
     if config.sort_by_confidence and config.column is None:
         raise OptionError("--sort-by-confidence needs --column", hint="say with --column which column is translated")
     if config.encoding is not None and find_row(name).names_encoding:

@@ -59,7 +59,7 @@ class SideText:
         if sorted(keys) != sorted(self.keys):
             lonely = sorted(set(keys) ^ set(self.keys))
             raise DataError(
-                f"{where}: other segments than those it is compared with, for instance {' '.join(lonely[:3])}",
+                f"{where}: its segments differ from those of the other file, for instance {' '.join(lonely[:3])}",
                 hint="give files of the same test set",
             )
         rows = [dict(zip(self.keys, range(len(self.keys)), strict=True))[key] for key in keys]
@@ -185,7 +185,7 @@ def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
         texts = {name: text for name, text in texts.items() if name == column}
     if not texts or (role != "reference" and len(texts) > 1):
         names = ", ".join(sorted(texts)) or "none"
-        raise DataError(f"{path}: the {role} is one of several, or missing", hint=f"name it: {path}:NAME, of {names}")
+        raise DataError(f"{path}: there is no {role}, or more than one", hint=f"name it: {path}:NAME, of {names}")
     keys = list(next(iter(texts.values())))
     return SideText([[text.get(key, "") for key in keys] for text in texts.values()], keys, language)
 

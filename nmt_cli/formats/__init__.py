@@ -55,7 +55,7 @@ class FileFormat(NamedTuple):
         return self.is_binary or bool(self.roots) or self.name in ("resx", "eml")
 
 
-TRANSLATED_ALREADY = "its texts are translated already: learn from it with nmt prepare {name}"
+TRANSLATED_ALREADY = "its texts are already translated: train on them with nmt prepare {name}"
 CONVERT = "convert it to text, Markdown or HTML first: pandoc {name} -t markdown -o {stem}.md"
 SAVE_AS_CSV = "save it as .csv first"
 UNPACK = "unpack it first: {tool} {name}"

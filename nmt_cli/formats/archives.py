@@ -54,7 +54,7 @@ def open_archive(data: bytes, name: str, kind: str) -> ZipFile:
     for entry in entries:
         check_entry(entry, name)
         if entry.filename in names:
-            refuse_part(name, f"the part {entry.filename} is there twice", SAVE_AGAIN)
+            refuse_part(name, f"the part {entry.filename} appears twice", SAVE_AGAIN)
         names.add(entry.filename)
     return archive
 

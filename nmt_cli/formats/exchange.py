@@ -60,7 +60,7 @@ class XmlReader(Reader):
         self.feed(collector, b"", final=True)
         yield from collector.units
         if mending.blank_start:
-            self.add_note("blanks before the XML declaration were left out")
+            self.add_note("blanks before the XML declaration were removed")
         if mending.characters:
             self.add_note(f"{format_count(mending.characters, 'character')} that XML forbids: read as spaces")
 

@@ -249,7 +249,7 @@ class InputStream:
                 if size > MAXIMUM_EXPANSION * max(self.bytes_read, LARGE // MAXIMUM_EXPANSION):
                     raise DataError(
                         f"{self.name} is {MAXIMUM_EXPANSION} times as large when it is decompressed",
-                        hint="no text is; if it is yours, decompress it first",
+                        hint="no ordinary text is; if you trust it, decompress it first",
                     )
                 yield chunk
 

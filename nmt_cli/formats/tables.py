@@ -68,7 +68,7 @@ class TableReader(Reader):
         if not self.layout.has_header:  # they are sentences without a translation
             yield from self.read_cells(titles)
         elif rows := [str(number) for number, cells in titles if any(map(str.strip, cells))]:
-            self.add_note(f"left out above the header, as its title: row{'s' * (len(rows) > 1)} {', '.join(rows)}")
+            self.add_note(f"left out as a title above the header: row{'s' * (len(rows) > 1)} {', '.join(rows)}")
         self.awaits_header = self.layout.has_header
         yield from self.read_cells(chain(sample, records))
 

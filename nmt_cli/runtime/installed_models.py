@@ -165,13 +165,13 @@ def explain_missing_model(directory: Path) -> NotFoundError:
     nearest = find_nearest(directory.name, names)
     installable = list_installable()
     if directory.name in installable:
-        hint = f"install it, in the folder of nmt's sources: {write_installation(directory.name)}"
+        hint = f"install it in the folder of nmt's sources: {write_installation(directory.name)}"
     elif nearest is not None:
         hint = f"did you mean {names[nearest]}?"
     elif names:
         shown = " or ".join(f"--model {name}" for name in list(names.values())[:MODELS_SHOWN])
-        hint = f"take a model that is here, {shown}; or {suggest_making()}"
+        hint = f"name a model that exists, {shown}; or {suggest_making()}"
     else:
         installation = write_installation(BUNDLED[-1])
-        hint = f"{suggest_making()}; or install one, in the folder of nmt's sources: {installation}"
+        hint = f"{suggest_making()}; or install one in the folder of nmt's sources: {installation}"
     return NotFoundError(f"there is no model in {directory}/", hint=hint)

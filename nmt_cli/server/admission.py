@@ -57,7 +57,7 @@ def parse_key(parts: Sequence[str], where: str, number: int) -> Key:
         return Key(parts[0], parts[1])
     if len(parts) == 3 and parts[2].isascii() and parts[2].isdecimal() and int(parts[2]):
         return Key(parts[0], parts[1], int(parts[2]))
-    raise DataError(f"{where}: this is no key", hint="a line has a name, a key and, if it has one, a rate per minute")
+    raise DataError(f"{where}: this is not a key", hint="a line has a name, a key and, optionally, a rate per minute")
 
 
 class KeyFile:

@@ -175,7 +175,7 @@ class Batcher:
         longest = max(map(len, lines), default=0)
         if longest > self.limits.characters:
             length = format_count(longest, "character")
-            raise RequestError(413, f"a line of {length}; this server takes {self.limits.characters:,} in one line")
+            raise RequestError(413, f"a line of {length}; this server takes at most {self.limits.characters:,}")
 
     @property
     def waiting_lines(self) -> int:

@@ -316,7 +316,7 @@ class Service:
         """Raises RequestError if the texts of a request have too many lines."""
         if (number := count_lines(texts)) > self.limits.lines:
             raise RequestError(
-                413, f"{format_count(number, 'line')}; this server takes {self.limits.lines:,} in one request"
+                413, f"{format_count(number, 'line')}; this server takes at most {self.limits.lines:,} in one request"
             )
 
     def split_texts(self, texts: Sequence[str]) -> SplitTexts:

@@ -154,7 +154,7 @@ class LinePart(NamedTuple):
                 file.seek(self.start)
                 return file.read(self.end - self.start)
         except OSError as error:
-            raise MissingPartError(f"{self.path} went away while it was read", hint="start again") from error
+            raise MissingPartError(f"{self.path} disappeared while it was read", hint="start again") from error
 
     def read_lines(self) -> Iterator[tuple[int, str]]:
         """Yields the number and the text of each line, with its end. Only a line feed ends a line."""

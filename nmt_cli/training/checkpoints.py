@@ -295,7 +295,7 @@ def refuse_foreign_directory(directory: Path) -> None:
     """Raises OutputError if a non-empty directory is not a model's; --force does not replace it."""
     if directory.is_dir() and any(directory.iterdir()):
         raise OutputError(
-            f"{directory}/ holds something other than a model", hint="name another directory with --model"
+            f"{directory}/ contains something other than a model", hint="name another directory with --model"
         )
     refuse_to_overwrite(directory, replace=False)
 

@@ -51,7 +51,7 @@ class TooShortError(OptionError):
         seconds = SEVERAL * least if whole is None else whole
         fits = f"{math.ceil(seconds)}s" if seconds < 60 else f"{math.ceil(seconds / 60)}m"
         needed = f"starting, measuring and exporting alone take at least {format_count(least, 'second')} here"
-        super().__init__(message, hint=f"{needed}; --time {fits}{' --resume' * resumes} fits")
+        super().__init__(message, hint=f"{needed}; --time {fits}{' --resume' * resumes} is enough")
         self.least = least
 
 

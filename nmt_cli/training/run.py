@@ -90,7 +90,7 @@ def explain_errors(role: ProcessRole) -> Iterator[None]:
         raise TrainingError("out of memory: a batch does not fit", hint=hint) from error
     except tf.errors.OpError as error:
         if role.processes > 1:
-            hint = "see what the other says, then start all processes again, with --resume"
+            hint = "read the message of the other process, then restart all processes with --resume"
             problem = f"another process ended or cannot be reached: {find_reason(error)}"
             raise TrainingError(problem, hint=hint) from error
         raise

@@ -20,10 +20,10 @@ from nmt_cli.pages import read_asset, render_document
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.result import CheckKind, FailedCheck, LeastSure, Translation
 
-OF_CHANGED = "These failed no check, but the network did not read or write all of their words as they are."
+OF_CHANGED = "These failed no check, but nmt replaced or copied some of their words."
 OF_UNSURE = "These failed no check, but are the least likely to be good."
 TO_CORRECT = (
-    "To correct texts, write the source, a tab and the better translation of each on a line of a file, and translate "
+    "To correct texts, write a file with the source, a tab and the better translation on each line, and translate "
     "again with --tm FILE."
 )
 UNSURE_SHOWN = 50  # texts that failed no check, but have the least confidence

@@ -188,7 +188,7 @@ def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrup
     assert count_translated(interrupted) - before == LINES // BLOCK
     assert "replace it with --force" in refuse(interrupted, *arguments, "--resume")
     (interrupted / "out.txt").unlink()
-    assert "nothing was interrupted here" in finish(interrupted, *arguments, "--resume")
+    assert "there is nothing to resume" in finish(interrupted, *arguments, "--resume")
 
 
 def test_a_journal_of_other_types_is_damaged_whatever_is_asked(interrupted: Path) -> None:

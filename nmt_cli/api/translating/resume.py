@@ -154,7 +154,7 @@ class ResumableJob:
         if self.resumes:
             return "continues where it was interrupted"
         if self.command.resume:
-            return "nothing was interrupted here: it starts from the beginning"
+            return "there is nothing to resume: it starts from the beginning"
         if self.path is not None and self.is_begun:
             return f"starts over; to continue the interrupted run instead: {describe_command(self.command)} --resume"
         return ""

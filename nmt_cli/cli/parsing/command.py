@@ -122,18 +122,18 @@ OTHER_COMMANDS = {
 HELP = "help"
 TRANSLATE = "translate"  # the command that hints name if several are possible
 OTHER_ARGUMENTS = {  # commands without arguments: what a file that is typed after their name may be meant for
-    "train": "it reads what is prepared: nmt prepare {0}",
+    "train": "it reads a prepared corpus: nmt prepare {0}",
     "evaluate": "say what it is: nmt evaluate --hypothesis {0} --reference FILE",
 }
 # What other programs have an option for: of the options here, the first that the command has, and what to do.
-BY_ITSELF = {"": "name the file by itself, without an option"}
+BY_ITSELF = {"": "give the file name alone, without an option"}
 FROM = {
     "--source-language": "type --source-language LANGUAGE",
-    "": "the model or the corpus knows its languages: nmt translate --info",
+    "": "the model sets the languages; to see them: nmt translate --info",
 }
 TO = {
     "--target-language": "type --target-language LANGUAGE",
-    "--to": "type --to LANGUAGE, if the model has several",
+    "--to": "type --to LANGUAGE, if the model has several targets",
     "": FROM[""],
 }
 LANGUAGES = {"--source-language": f"{FROM['--source-language']} and {TO['--target-language'].removeprefix('type ')}"}
@@ -187,7 +187,7 @@ def refuse_arguments(context: Any, typed: Sequence[str], rest: Sequence[str]) ->
     command = context.command
     takes_text = any("SENTENCE" in (parameter.metavar or "") for parameter in command.params)
     if list(typed) == [HELP] and not takes_text and not Path(HELP).exists():
-        raise OptionError(f"help is typed as an option of nmt {command.name}", hint=f"type nmt {command.name} --help")
+        raise OptionError(f"help is an option of nmt {command.name}", hint=f"type nmt {command.name} --help")
     if rest:
         hint = OTHER_ARGUMENTS.get(command.name, "").format(*rest)
         raise OptionError(f"nmt {command.name} takes no {rest[0]!r}", hint=hint or refer_to_help(context))

@@ -82,9 +82,9 @@ def find_doubt(path: Path) -> str:
     if stranger := next((part.st_uid for part in (link, target) if part.st_uid not in (0, os.getuid())), None):
         return f"it belongs to another user ({name_user(stranger)})"
     if reader := name_writers(target):
-        return f"{reader} may write it"
+        return f"{reader} can change it"
     reader = "" if folder.st_mode & stat.S_ISVTX else name_writers(folder)  # sticky: each removes only what is theirs
-    return f"{reader} may write in its folder" if reader else ""
+    return f"{reader} can change its folder" if reader else ""
 
 
 def name_writers(status: os.stat_result) -> str:
@@ -139,7 +139,7 @@ def refuse_unknown_variables(context: typer.Context, environment: Mapping[str, s
         if not variable.startswith(PREFIX) or not value or OTHERS.fullmatch(variable) or variable in variables:
             continue
         if name == "config" or name in map_settings(context.command) or find_owner(context, name) is not None:
-            hint = f"type --{name}, or put it into {FILE}; variables are {', '.join(variables)}"
+            hint = f"type --{name}, or put it into {FILE}; the variables are {', '.join(variables)}"
             raise OptionError(f"{variable} sets nothing: {name} has no variable", hint=hint)
         if nearest := find_nearest(variable, variables):
             raise OptionError(f"{variable} sets nothing: there is no such variable", hint=f"did you mean {nearest}?")
@@ -200,7 +200,7 @@ def select_harmless(context: typer.Context, nearby: FoundFile) -> tuple[dict[str
     if refused:
         are = "are" if len(refused) > 1 else "is"
         reason = "a file that you did not name may not write, replace, serve or run anything"
-        warnings.append(f"{FILE}: {', '.join(refused)} {are} ignored: {reason}; --config {FILE} takes all of it")
+        warnings.append(f"{FILE}: {', '.join(refused)} {are} ignored: {reason}; --config {FILE} applies all of it")
     return {**tables, **top, command: table}, warnings
 
 

@@ -174,7 +174,7 @@ class Language(LanguageCheck):
 
 class WrongLanguage(LanguageCheck):
     name = "unlike"
-    problem = "one side is unlike all others, possibly in a third language"
+    problem = "one side is unlike the rest of the corpus, possibly in a third language"
     action = "reported"
 
     def learn_judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> PairJudge:

@@ -115,7 +115,7 @@ class Control(TextCheck):
 
 class Composition(TextCheck):
     name = "composition"
-    problem = "accents apart from their letters, which Unicode writes as one (n and a tilde for ñ)"
+    problem = "accents stored apart from their letters (n and a tilde for ñ)"
 
     def mend_text(self, text: str) -> str:
         return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
@@ -176,7 +176,7 @@ class Glosses(PairCheck):
 
 class Capitals(PairCheck):
     name = "capitals"
-    problem = "a side in capitals throughout"
+    problem = "a side all in capitals"
     action = "reported"
     least_share = 0.005
 
@@ -204,7 +204,7 @@ def is_doubled(text: str) -> bool:
 
 class Boundaries(PairCheck):
     name = "boundaries"
-    problem = "boundaries of morphemes (mi-kwa) in many words, which nobody will type"
+    problem = "morpheme boundaries (mi-kwa) in many words, which users will not type"
     action = "reported"
     least_share = 0.02
 
@@ -220,7 +220,7 @@ def has_boundaries(text: str) -> bool:
 
 class SourceWords(PairCheck):
     name = "source-words"
-    problem = "a target with at least half of its words from its source"
+    problem = "a target that copies at least half of its words from the source"
     action = "reported"
     least_share = 0.005
 
@@ -249,7 +249,7 @@ class Apostrophes(ApostropheCheck):
 
 class MixedApostrophes(ApostropheCheck):
     name = "mixed-apostrophes"
-    problem = "several apostrophes for one letter, none of them clearly the usual one: in the file, replace the others"
+    problem = "several apostrophes for one letter, none of them clearly the usual one: use only one in the file"
     action = "reported"
 
 

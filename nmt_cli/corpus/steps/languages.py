@@ -82,7 +82,7 @@ def name_by_text(pairs: Pairs, sides: list[str], notes: list[str]) -> list[str]:
         codes = " -> ".join(code for code, side in zip(read, sides, strict=True) if side in UNKNOWN)
         which = "languages are" if len(unnamed) > 1 else f"{unnamed[0]} language is"
         options = ", ".join(f"--{side}-language" for side in unnamed)
-        notes.append(f"the {which} {codes} by the text; to name others: {options}")
+        notes.append(f"the {which} {codes}, judging by the text; to name others: {options}")
         return read
     if len(unnamed) == len(sides):
         notes.append("the languages are unknown; to name them: --source-language, --target-language")
@@ -131,13 +131,13 @@ def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
     if rare:
         languages = ", ".join(f"{tag.value} {find_language(tag.value).name}" for tag in rare[:MOST_NAMED])
         more = f" and {len(rare) - MOST_NAMED} more" if len(rare) > MOST_NAMED else ""
-        yield f"tags that name languages: {languages}{more}; for a domain of such a name write domain:{rare[0].value}"
+        yield f"tags that name languages: {languages}{more}; if it is a domain, write domain:{rare[0].value}"
     for tag in tags:
         if tag.kind is TagPurpose.DOMAIN and tag.value in load_names() and len(tag.value) == 3:
             name = find_language(tag.value).name
             yield f"the tag {tag.value} is used as a domain; for the language {name}, write to:{tag.value}"
         elif tag.kind is TagPurpose.DOMAIN and len(tag.value) > 4 and len(codes := find_codes(tag.value)) > 1:
-            several = f"{format_count(len(codes), 'language')} may be called so, such as {codes[0]}"
+            several = f"{format_count(len(codes), 'language')} have this name, such as {codes[0]}"
             yield f"the tag {tag.value} is used as a domain; {several}: write to:{codes[0]}"
 
 
@@ -169,7 +169,7 @@ def find_misread_rows(
             if read is not None and find_code(read) != code:
                 has_column = find_tag_value(pairs.input_tags[number], kind) != find_tag_value(tags, kind)
                 typed = f"type {pairs.input_names[number]}={PREFIXES[kind]}:{read}"
-                remedy = "mend its column of languages" if has_column else typed
+                remedy = "correct its language column" if has_column else typed
                 problem = (
                     f"a file whose {side} reads as {find_language(read).name}, but is treated as "
                     f"{find_language(code).name}; to change this, {remedy}"

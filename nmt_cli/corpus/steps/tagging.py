@@ -39,7 +39,7 @@ def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareOptions) -> list[Cor
         if len(languages) != len(open_files):
             count, files = format_count(len(languages), "language"), format_count(len(open_files), "file")
             raise OptionError(
-                f"{option} names {count}, and there {'is' if len(open_files) == 1 else 'are'} {files}",
+                f"{option} names {count}, but there {'is' if len(open_files) == 1 else 'are'} {files}",
                 hint="name one language, or one for each file, in their order",
             )
         for number, language in zip(open_files, languages, strict=True):
@@ -80,7 +80,7 @@ def label_registers(pairs: Pairs, config: PrepareOptions, target_language: str) 
     rules = {number: find_rules(code) for number, code in codes.items()}
     if not any(of_language.formal for of_language in rules.values()):
         raise OptionError(
-            f"--register auto: nothing is known of how {target_language} addresses people",
+            f"--register auto: nmt does not know how {target_language} addresses people",
             hint="name the register of each pair in a column: --tag-column",
         )
     for number, tags in tag_sets:
@@ -101,7 +101,7 @@ def refuse_unpaired_tags(tag_sets: Sequence[TagSet], pairs: Pairs) -> None:
     missing = sorted({tag for tags in tag_sets for tag in tags} - corpus_tags)
     if missing:
         names = ", ".join(map(str, sorted(corpus_tags))) or "none"
-        raise OptionError(f"no pair has the tag {missing[0]} of text without translations", hint=f"pairs have {names}")
+        raise OptionError(f"no pair has the tag {missing[0]} of monolingual text", hint=f"pairs have {names}")
 
 
 def list_tag_pieces(tag_sets: Sequence[TagSet]) -> list[str]:

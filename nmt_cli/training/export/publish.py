@@ -144,8 +144,8 @@ def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
     good = values >= GOOD_CHRF
     if min(good.sum(), (~good).sum()) < FEWEST_OF_A_KIND:
         size = format_count(len(good), "development sentence")
-        limits = f"at least {FEWEST_OF_A_KIND} must be, and as many must not"
-        return {"refused": f"good are {good.sum():,} of {size}; {limits}"}
+        limits = f"at least {FEWEST_OF_A_KIND} and as many others are needed"
+        return {"refused": f"good translations: {good.sum():,} of {size}; {limits}"}
     model = fit_logistic(features, good)
     held_out = cross_validate(features, good)
     quality = measure_reliability(held_out.tolist(), features[:, 0].tolist(), values.tolist(), GOOD_CHRF)

@@ -232,10 +232,10 @@ def check_pair(source: str, target: str, context: CheckContext = DEFAULT_CONTEXT
 def list_doubts(translation: Translation) -> Iterator[FailedCheck]:
     """Yields marks whose words have no translation, terms in another sense, and repairs that may hide a fault."""
     if translation.unplaced:
-        yield FailedCheck("enclosed words", f"nothing stands for the marked {join_first(translation.unplaced)}")
+        yield FailedCheck("enclosed words", f"no translation of the marked {join_first(translation.unplaced)}")
     if translation.other_senses:
         words = join_first(translation.other_senses)
-        yield FailedCheck("terms", f"{words} may have another sense here; a glossary line of the whole expression wins")
+        yield FailedCheck("terms", f"{words} may have another sense here; add the whole expression to the glossary")
     for repair in translation.repairs:
         if repair.remedy is not None and CHECK_ROWS[repair.fault].doubt:
             yield FailedCheck(repair.fault, CHECK_ROWS[repair.fault].doubt)

@@ -113,7 +113,7 @@ def test_what_a_found_file_may_not_set_is_left_out_with_a_line_and_obeyed_where_
     write_settings(f"beam-size = 3\n{text}")
     result = run("translate")
     line = next(line for line in result.stderr.splitlines() if "ignored" in line)
-    assert f"nmt.toml: {left_out}" in line and line.endswith("--config nmt.toml takes all of it")
+    assert f"nmt.toml: {left_out}" in line and line.endswith("--config nmt.toml applies all of it")
     assert given[0].explicit.settings_from == {"beam-size": "nmt.toml"}
     assert target.read_text() == "mine" and sorted(tmp_path.iterdir()) == [tmp_path / "project", target]
     run("translate", "--config", "nmt.toml")
@@ -160,7 +160,7 @@ def test_a_file_that_others_may_write_or_replace_is_not_read(
     project.chmod(of_folder)
     found = find_file()
     assert found is not None and bool(found.values) is is_read
-    assert found.warning == "" if is_read else "everybody may write" in found.warning
+    assert found.warning == "" if is_read else "everybody can change" in found.warning
 
 
 @as_root
@@ -169,7 +169,7 @@ def test_a_file_that_a_group_may_write_or_replace_is_not_read(project: Path, of_
     write_settings("beam-size = 2\n").chmod(of_file)
     project.chmod(of_folder)
     result = run("translate")
-    assert "nmt.toml is not read: its group may write" in result.stderr and "--config nmt.toml" in result.stderr
+    assert "nmt.toml is not read: its group can change" in result.stderr and "--config nmt.toml" in result.stderr
 
 
 def test_the_group_that_a_user_has_alone_is_nobody_else(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,7 +136,7 @@ def test_a_time_that_passes_before_the_first_update_ends_the_command(
     monkeypatch.chdir(tmp_path)
     lines = CliRunner().invoke(app, ["train", "--time", "1s", "--model", "new"]).stderr.splitlines()
     assert lines[-2] == "error: --time 1s is too short to learn anything"
-    assert lines[-1].endswith(" seconds here; --time 12s fits")  # four times the start and an end as long
+    assert lines[-1].endswith(" seconds here; --time 12s is enough")  # four times the start and an end as long
     assert not Path("new").exists()
     assert "slept False" in CliRunner().invoke(app, ["train", "--time", "1s", "--model", "began"]).stderr
 

@@ -142,7 +142,7 @@ def test_segments_of_test_sets_are_aligned_by_their_numbers(tmp_path: Path) -> N
     assert read_files(hypothesis, [reference]).references == (("eins",), ("zwei &",))
     write_file(tmp_path / "lines.txt", "x\ny\n")
     assert read_files(hypothesis, [tmp_path / "lines.txt"]).references == (("x",), ("y",))
-    with pytest.raises(DataError, match="other segments"):
+    with pytest.raises(DataError, match="segments differ"):
         read_files(hypothesis, [write_file(tmp_path / "o.sgm", SGM.format("ref", "b", "x", "y"))])
 
 
@@ -158,7 +158,7 @@ def test_test_sets_in_xml_have_translators_and_systems(tmp_path: Path) -> None:
     assert (read(path, "source"), read(path, "reference")) == ([["s"]], [["a"], ["b"]])
     assert read(tmp_path / "a.xml:B", "reference") == [["b"]]
     assert read(tmp_path / "a.xml:Y") == [["y"]]
-    with pytest.raises(DataError, match="hypothesis is one of several") as caught:
+    with pytest.raises(DataError, match="there is no hypothesis, or more than one") as caught:
         read(path)
     assert "of X, Y" in caught.value.hint
 

@@ -86,7 +86,7 @@ def test_characters_that_xml_forbids_become_blanks_and_are_counted(tmp_path: Pat
     reader = open_reader(CorpusFile(path), ReadOptions())
     assert [row.source for row in reader] == ["a b"]
     assert reader.notes == [
-        f"{path.name}: blanks before the XML declaration were left out",
+        f"{path.name}: blanks before the XML declaration were removed",
         f"{path.name}: 1 character that XML forbids: read as spaces",
     ]
 

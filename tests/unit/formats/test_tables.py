@@ -320,12 +320,12 @@ TABLES: list[tuple[str, tuple[str, ...], tuple[str, str] | None, str]] = [
         "",
     ),
     # a title, or names with values, above the headings
-    ("Words of 2019\t\nsource\ttarget\n", SENTENCES, None, "left out above the header, as its title: row 1"),
+    ("Words of 2019\t\nsource\ttarget\n", SENTENCES, None, "left out as a title above the header: row 1"),
     (
         "Words of 2019\nSpeaker:\tM. V.\n\nID\tShipibo (practical spelling)\tSpanish (free)\tAudio\n",
         ("S-{n}", "target", "source", "s{n}.wav"),
         ("shp", "es"),
-        "left out above the header, as its title: rows 1, 2",
+        "left out as a title above the header: rows 1, 2",
     ),
 ]
 
@@ -489,7 +489,7 @@ def test_a_verse_whose_number_was_there_before_is_told(tmp_path: Path) -> None:
     (tmp_path / "b.usfm").write_text("\\id RUT\n\\c 1\n\\v 1 Unum duo.\n\\v 2 Tria.\n")
     reader = open_reader(CorpusFile(tmp_path / "a.usfm", tmp_path / "b.usfm"), ReadOptions())
     assert [(row.source, row.target) for row in reader] == [("One, two.", "Unum duo."), ("Three.", "Tria.")]
-    assert reader.notes == ["a.usfm + b.usfm: 1 verse has a number that was there before, left out: RUT 1:2 in line 6"]
+    assert reader.notes == ["a.usfm + b.usfm: 1 verse has a repeated number and left out: RUT 1:2 in line 6"]
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_the_error_names_the_models_that_are_there_and_the_first_step_to_another
     steps = (example, example, "first with `nmt prepare 'my pairs.xlsx'`; or", "make one: `nmt train`; or")
     assert all(step in hint for step, hint in zip(steps, hints, strict=True))
     install_model(site, "xxx-yyy")
-    assert "take a model that is here, --model xxx-yyy;" in explain_missing_model(Path("model")).hint
+    assert "name a model that exists, --model xxx-yyy;" in explain_missing_model(Path("model")).hint
     install_model(site, "yyy-xxx")
     assert "--model xxx-yyy or --model yyy-xxx" in explain_missing_model(Path("model")).hint
     assert explain_missing_model(Path("xxx-yyx")).hint == "did you mean xxx-yyy?"
@@ -119,7 +119,7 @@ def test_a_bundled_model_that_is_not_installed_names_its_installation(
     site: Path, prefix: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "prefix", prefix)
-    assert explain_missing_model(Path("eng-deu")).hint == f"install it, in the folder of nmt's sources: {command}"
+    assert explain_missing_model(Path("eng-deu")).hint == f"install it in the folder of nmt's sources: {command}"
     assert explain_missing_model(Path("model")).hint.endswith(command)
 
 
@@ -128,7 +128,7 @@ def test_a_missing_model_is_answered_with_those_beside_it(tmp_path: Path) -> Non
         (tmp_path / name).mkdir()
         (tmp_path / name / CARD).write_text("{}")
     assert explain_missing_model(tmp_path / "adidtive").hint == f"did you mean {tmp_path / 'additive'}?"
-    beside = f"take a model that is here, --model {tmp_path / 'additive'} or --model {tmp_path / 'dot'}"
+    beside = f"name a model that exists, --model {tmp_path / 'additive'} or --model {tmp_path / 'dot'}"
     assert explain_missing_model(tmp_path / "other").hint.startswith(beside)
 
 

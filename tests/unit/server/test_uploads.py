@@ -60,7 +60,7 @@ ATTACKS = {
     "a path that leads out": ("docx", lambda: add_part("word/../../x", b"x")),
     "a path of Windows that leads out": ("docx", lambda: add_part("word\\..\\..\\x", b"x")),
     "a drive": ("docx", lambda: add_part("C:/x", b"x")),
-    "a part that is there twice": ("docx", lambda: add_part("word/document.xml", b"<x/>")),
+    "a part that appears twice": ("docx", lambda: add_part("word/document.xml", b"<x/>")),
     "an encrypted part": ("docx", lambda: mark_encrypted(DOCX)),
     "an archive in place of a document": ("docx", lambda: pack({"inner.docx": DOCX})),
     "entities that grow": ("docx", lambda: pack({"word/document.xml": f"{LAUGHS}<x>&b;</x>"})),

@@ -143,7 +143,7 @@ def test_a_file_that_changed_is_none_of_its_parts(lines_path: Path) -> None:
     with pytest.raises(MissingPartError, match="changed while it was read"):
         part.read()
     lines_path.unlink()
-    with pytest.raises(MissingPartError, match="went away"):
+    with pytest.raises(MissingPartError, match="disappeared"):
         part.read()
     assert list(carried.read_lines()) == [(2, "b\n")]
 

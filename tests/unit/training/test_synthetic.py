@@ -130,14 +130,14 @@ def test_a_time_too_short_for_a_helper_model_is_named_as_it_was_typed(
     request = TrainRequest(with_text, tmp_path, NETWORK, replace(CONFIG, time="100s"))
     with pytest.raises(OptionError, match="--time 100s is too short: 25s of it are for the de -> en helper") as caught:
         train_with_synthetic(request)
-    assert caught.value.hint.endswith("; --time 3m fits")  # a quarter of it is four times 10 seconds
+    assert caught.value.hint.endswith("; --time 3m is enough")  # a quarter of it is four times 10 seconds
     assert not (tmp_path / "stages").exists()
     with pytest.raises(OptionError, match="the other stages left nothing for the") as caught:
         run = SyntheticRun.open(request, make_plan(with_text, CONFIG))
         run.stages.seconds["back-translation"] = 95.0
         run.request_final = lambda corpus: request  # type: ignore[method-assign]
         run.train_model(with_text)
-    assert caught.value.hint.endswith("; --time 3m --resume fits")  # 95 and 40 seconds are three quarters of it
+    assert caught.value.hint.endswith("; --time 3m --resume is enough")  # 95 and 40 seconds are three quarters of it
 
 
 @pytest.mark.parametrize(("pairs", "epochs"), [(16_000, 13), (35_000, 9), (150_000, 5), (1_000_000, 5)])

@@ -219,7 +219,7 @@ def test_the_text_names_the_languages_if_it_leaves_no_doubt(tmp_path: Path) -> N
     assert prepare_lines(tmp_path, lines, "corpus.en-nds.tsv")[:2] == ("en", "nds")
     assert prepare_lines(tmp_path, lines, source_language="sco")[:2] == ("sco", "de")
     assert prepare_lines(tmp_path, lines, target_language="en")[:2] == ("source", "en")
-    assert "the source language is en by the text" in prepare_lines(tmp_path, lines, target_language="pdt")[2]
+    assert "the source language is en, judging by the text" in prepare_lines(tmp_path, lines, target_language="pdt")[2]
     draws = random.Random(1)
     words = ["".join(draws.choices("aeiou", k=1) + draws.choices("bdgklmnprstuz", k=2)) for _ in range(2_000)]
     unheard = [f"{ENGLISH.format(n)}\t{' '.join(draws.choices(words, k=8))}." for n in range(400)]

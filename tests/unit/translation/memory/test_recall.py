@@ -392,4 +392,4 @@ def test_terms_are_read_as_words_where_the_network_writes_them_and_doubted_where
     (translation,) = translator.translate([line], options)
     assert written in translation.text and translation.other_senses == others
     senses = [check.message for check in translation.checks if check.kind == "terms"]
-    assert senses == ["bank may have another sense here; a glossary line of the whole expression wins"] * len(others)
+    assert senses == ["bank may have another sense here; add the whole expression to the glossary"] * len(others)
