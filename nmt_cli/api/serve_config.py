@@ -33,7 +33,7 @@ class ServeOptions(Settings, panel="Server"):
     allow_host: tuple[str, ...] = setting((), "Another host name of this server; can be repeated.")
     cors: bool = setting(False, "Let pages of any site read the answers.")
     memory_limit: str | None = setting(
-        None, "With several --model, unload models that were not used for the longest time: 2G, 500M."
+        None, "With several --model, unload the least recently used models above this much memory: 2G, 500M."
     )
     suggestions: str | None = setting(
         None, "File of corrections, as JSON Lines: the server appends new ones, and uses them from the next request on."

@@ -177,8 +177,8 @@ HYPOTHESIS_HELP = "Translations to score, FILE or FILE:COLUMN, - is standard inp
 AGAINST_HELP = "Translations or a model to compare with; can be repeated."
 SPLIT_HELP = "Split of --data to score; use dev to choose search options."
 PROFILE_HELP = "Also show scores by groups of sentences: length, rare words, numbers, ..."
-RUNS_HELP = "Score each run of `nmt train --runs` below a --model: mean ± standard deviation."
-REPORT_HELP = "File of a report, in place of an existing one: .html (a single page) or .md; of a table: .tex or .csv."
+RUNS_HELP = "Score each run of `nmt train --runs` in a --model: mean ± standard deviation."
+REPORT_HELP = "Report to write, replacing an existing file: .html (a single page) or .md; a table: .tex or .csv."
 SENTENCES_HELP = "Write every sentence with its scores to a .tsv."
 EXPLAIN_HELP = "Show step by step how BLEU and ROUGE-L of one pair are computed."
 

@@ -341,7 +341,7 @@ def format_time(seconds: float) -> str:
 
 
 RUNS_HELP = (
-    "Number of runs with different seeds, from --seed on, in run-1, run-2 and so on below --model; the best "
+    "Number of runs with different seeds, starting at --seed, in run-1, run-2 and so on in --model; the best "
     "becomes the model."
 )
 STAGES_HELP = "Keep the helper models and the synthetic pairs in the model directory."

@@ -50,14 +50,14 @@ class TrainOptions(Settings, panel="Optimisation"):
         low=0,
         also="lr",
     )
-    warmup: float = setting(0.1, "Share of all steps in which the learning rate rises to its peak.", low=0, high=1)
+    warmup: float = setting(0.1, "Share of all steps over which the learning rate rises to its peak.", low=0, high=1)
     label_smoothing: float = setting(
         0.1, "Share of the target probability spread over the vocabulary.", low=0, high=0.9
     )
     careless: float = setting(
         0.3,
         "Share of source sentences that lose their capitals and final punctuation in training, as in text typed "
-        "in haste; 0 also turns off the typing errors of large corpora.",
+        "in a hurry; 0 also turns off the typing errors of large corpora.",
         panel="Noise",
         low=0,
         high=1,
@@ -65,7 +65,7 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     typing_errors: float = setting(
         0.0,
-        "Share of source sentences with typing errors, in one of twenty letters.  [default: by corpus size]",
+        "Share of source sentences that get typing errors, in one of twenty letters.  [default: by corpus size]",
         panel="Noise",
         low=0,
         high=1,

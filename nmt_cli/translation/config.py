@@ -27,7 +27,7 @@ class RepairOptions(Settings, panel="Repair"):
 
     repair: bool = setting(
         True,
-        "Translate again, in other ways, if a translation loops, is empty, does not end or copies its source.",
+        "Translate again in other ways if a translation loops, is empty, does not end or copies its source.",
         harmless=True,
     )
     replace_unknown: bool = setting(
@@ -44,7 +44,7 @@ class CheckOptions(Settings, panel="Checks"):
         "copies, repeats.",
         harmless=True,
     )
-    report: str | None = setting(None, "File of the texts that fail a check: .html (a single page) or .json.")
+    report: str | None = setting(None, "Report of the texts that fail a check: .html (a single page) or .json.")
     confidence: bool = setting(
         False,
         "Write the probability that each translation is good (chrF of at least 50) before it; in a table, as a column.",
