@@ -112,6 +112,7 @@ def is_in_capitals(word: str) -> bool:
 # (benchmarks/log/left-out.md). Attention is measured in target subwords.
 READ_BACK = ((0.3, -5.0), (1.0, -14.0))  # attention and log-probability below which a word has no translation
 TEXTS_PER_WORD = 150  # a word that occurs in more training texts than one of so many is a function word
+TEXTS_PER_LINK, LONGEST_LINK = 100, 4  # training texts, letters: what is more frequent and shorter links words
 LEAST_SURE = -0.7  # mean log-probability of a token, below which the wording may be free, as a person's is
 MOST_CHANCE = 0.3  # how likely a right translation has other words than the usual ones, at most
 HARDLY_READ = 1  # occurrences of a word that the network cannot know
@@ -135,7 +136,7 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
     neglected = find_neglected(translation) if translation.read_back is not None else ()
     lost = [word.text for word in neglected if lacks_translation(word, translation, profile.source)]
     lost += [word for word in translation.left_out if word.lower() not in translation.text.lower()]
-    lost += list_unusual(translation, profile) if not lost else ()
+    lost += list_unusual(translation, profile) or list_beside_spans(translation, profile) if not lost else ()
     lost += COPIED_NAMES.find_lost(Attempt.from_texts(translation.source, translation.text), context.facts).missing
     missing = [word for word in lost if word.lower() not in find_rules(context.source_language).fillers]
     return FailedCheck("untranslated", f"no translation of {join_first(missing)}") if missing else None
@@ -159,6 +160,20 @@ def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:
     missed = {word: chance for word, chance in chances.items() if chance}
     is_telling = missed and math.prod(missed.values()) <= MOST_CHANCE
     return [written.get(word, word) for word in missed] if is_telling else []
+
+
+def list_beside_spans(translation: Translation, profile: CorpusProfile) -> list[str]:
+    """Returns the source's content words if the translation has only spans and fewer words, of grammar: `%1 in %2`."""
+    texts = [translation.source, translation.text] if translation.placed else []
+    for span in translation.placed:
+        texts = [text.replace(span.text or " ", " ") for text in texts]
+    words, written = map(list_words, texts or ("", ""))
+    least = profile.target.texts / TEXTS_PER_LINK
+    if profile.source is None or len(written) >= len(words):
+        return []
+    if any(len(word) > LONGEST_LINK or profile.target.count_word(word) < least for word in written):
+        return []
+    return [word for word in words if is_content_word(word, translation.text, profile.source, TEXTS_PER_WORD)]
 
 
 def list_hardly_read(words: Iterable[str], target: str, profile: TextProfile) -> list[str]:

@@ -15,7 +15,7 @@ from nmt_cli.text.profile_building import build_profile
 from nmt_cli.translation.checks.words import CheckContext, check_coverage
 from nmt_cli.translation.forced import force_translations, rate_words, read_back
 from nmt_cli.translation.request import TranslationRequest
-from nmt_cli.translation.result import Translation
+from nmt_cli.translation.result import Placed, Translation
 from support.translations import aligned
 
 PAIRS = [("he has been in trade", "er ist im Handel"), *[("he has been here", "er ist hier")] * 200]
@@ -54,6 +54,24 @@ def test_a_content_word_without_attention_is_named_and_no_function_word() -> Non
 def test_without_reading_back_only_what_a_translation_lacks_is_named() -> None:
     assert name_lost(LOST._replace(read_back=None)) == ""
     assert name_lost(LOST._replace(read_back=None, left_out=("trade",))) == "no translation of trade"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "lost"),
+    [
+        ("%1 trade here", "%1 hier", "trade"),
+        ("%1 trade here", "%1 er ist hier", ""),
+        ("%1 trade", "%1", "trade"),
+        ("%1 trade here", "%1 Handel", ""),
+        ("%1 has been here", "%1 ist hier", ""),
+        ("He trade here", "Er ist hier", ""),  # without a span, it may be said in another way
+    ],
+)
+def test_beside_spans_alone_words_of_grammar_translate_no_content_word(source: str, target: str, lost: str) -> None:
+    translation = align(target.split(), [0] * len(target.split()))._replace(source=source, read_back=None)
+    spans = (Placed("%1", "network", False),) if "%1" in source else ()
+    best = translation.hypotheses[0]._replace(placed_spans=spans)
+    assert name_lost(translation._replace(hypotheses=(best,))) == (f"no translation of {lost}" if lost else "")
 
 
 def test_a_word_that_links_or_stresses_may_be_left_out() -> None:
