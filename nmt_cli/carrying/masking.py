@@ -3,7 +3,7 @@
     Open <b>{name}</b> now.     its spans: <b>, {name}, </b>
     Open ⟦0⟧ now.               what the network reads: {name} is masked, <b> is taken out at 5 and </b> at 8
 
-`kinds` finds the spans; how they return into a translation is not known here.
+`kinds` finds the spans; does not know how they return into a translation.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 A network spells an unknown name from subwords and silently writes another one. If it has learned to copy placeholders,
 `I met Kazimierz.` is read as `I met ⟦0⟧.`; `codes` finds the words that do not look like ordinary ones, in any
-language. Capitalised words are carried if the training text shows that capitals mark names, because its rare
+language. Capitalised words are protected if the training text shows that capitals mark names, because its rare
 capitalised words also appear in the target, as in English. In German, where every noun has a capital, the words that
-resemble no known word are carried: whether or not they are names, a network can only guess.
+resemble no known word are protected: whether or not they are names, a network can only guess.
 """
 
 from __future__ import annotations

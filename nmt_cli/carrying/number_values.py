@@ -3,7 +3,7 @@
 `3 dogs` and `drei Hunde` have the same numbers; `1990s` and `1990er` the same decade.
 
     I have 3 dogs and 12 cats.      3 and 12
-    Ich habe drei Hunde.            lacks 12: it is carried as a span, and the sentence searched again
+    Ich habe drei Hunde.            lacks 12: it is protected as a span, and the sentence searched again
 
 Comparing favours precision over recall: 1,000 and 1.000 may be one thousand or one, 2:30 p.m. may be half past two or
 14.30. A number counts as kept if the other text contains any reading of it. Numbers of three digits, or with marks, are

@@ -3,7 +3,7 @@
 `Yours sincerely` becomes `Mit freundlichen Grüßen`, `Denmark` becomes `Dänemark`, and `Peter Brown` keeps his name.
 
     PEOPLE          Dear Mr. Smith,     Sehr geehrter Herr Smith: no network of sentences knows letters
-    COPIED_NAMES    Boston              is carried if the translation lacks it, and both sides of training have it alike
+    COPIED_NAMES    Boston              is copied if the translation lacks it, and training has it alike on both sides
     find_places     Denmark             Dänemark, if training hardly had it: else a network writes another country
     find_persons    Peter Brown         whose surname, a word, a network would translate
     find_firms      Green Foods Ltd     likewise

@@ -1,6 +1,6 @@
 """Marks in prose: brackets, quotation marks within a sentence, emphasis, and note marks.
 
-The network may lose one of two brackets: then both are carried, and the sentence is searched again.
+The network may lose one of two brackets: then both are protected, and the sentence is searched again.
 
     He (a baker) sings.     ( and ) are taken out, and put around the words that attend to those that they enclosed
     It is *very* good.      so are both stars, which stand for no word

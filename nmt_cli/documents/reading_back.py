@@ -1,14 +1,14 @@
-"""Reads a document back before it is complete: what cannot be read, or lost what it had to keep, is not written.
+"""Reads a translated document back: a unit that cannot be read, or that lost a placeholder or mark, is not written.
 
 A document is held until its last unit. Then its own class reads what was written, and each unit is compared with its
 source:
 
     source    a = Tom is here{ $x }.        unit 2, which holds { $x }
     written   a = Tom ist hier {"{"} $x }.  read back: `Tom ist hier { $x`, which holds nothing
-    kept      a = Tom is here{ $x }.        told as "text 1 kept as in the source"
+    kept      a = Tom is here{ $x }.        reported as "text 1 kept as in the source"
 
 A unit must begin and end where one begins and ends when it is read, with the placeholders and marks of its source. One
-that does not is written as in the source; units that cannot be named by their places are found by halving. Tables are
+that does not is written as in the source; units that cannot be located are found by halving. Tables are
 compared row by row, as they arrive. Must not know any format.
 """
 

@@ -4,13 +4,13 @@ r"""Gettext catalogues: entries, one at a time, with their comments, flags and p
     msgid "one\n"                    "msgid": "one\ntwo",
     "two"                            "msgstr": "eins"})
     msgstr "eins"
-    #~ msgid "gone"              what is obsolete stands between entries
+    #~ msgid "gone"              an obsolete entry: text between entries
 
 For training, a fuzzy entry is unfinished; an entry with plurals gives two pairs. In a document it keeps its lines
 (`documents/po.py`). An entry has one `msgid` and one `msgstr`; anything else is refused with its line. Escapes that
 gettext does not write stay as they are.
 
-Below: catalogues of Qt (`.ts`) and of Xcode (`.xcstrings`), as pairs, and what documents need of them.
+Below: catalogues of Qt (`.ts`) and of Xcode (`.xcstrings`), as pairs, and their parts that documents need.
 
     <message numerus="yes">                        two pairs: "%n file" with the first form, "%n files" with the last;
     <source>%n file(s)</source>                    `<byte value="x9"/>` in a text is a control character

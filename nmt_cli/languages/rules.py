@@ -1,7 +1,7 @@
 """Rules particular to a language, as data: `data/<code>.toml` lists how the language differs from `und.toml`.
 
-`find_rules("deu").ordinal_mark` is `"."`, from the line `ordinal_mark = "."` of `data/de.toml`. A language of few lines
-has one of `data/languages.toml` instead of a file: `az = { has_dotless_i = true }`; all others follow `und`. To
+`find_rules("deu").ordinal_mark` is `"."`, from the line `ordinal_mark = "."` of `data/de.toml`. A language of few rules
+has a line in `data/languages.toml` instead of a file: `az = { has_dotless_i = true }`; all others follow `und`. To
 describe a language, write its file or line; nothing else changes. Words are separated by blanks, patterns are regular
 expressions, and an empty value means that the language lacks the feature.
 """

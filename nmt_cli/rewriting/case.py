@@ -2,7 +2,7 @@
 
 `OPEN THE DOOR` is read as `Open the door`, and its translation is written in capitals. So are headings In Title Case,
 lines without any capitals, and single words in CAPITALS or MIxed case, whose translations alignment finds. Text in
-usual case is left alone, and spans that must not change keep their case. The first word behind a span, `{n} dogs`, gets
+usual case is left alone, and spans that must not change keep their case. The first word after a span, `{n} dogs`, gets
 no capital, though the network learned to begin with one.
 """
 

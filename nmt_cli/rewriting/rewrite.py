@@ -1,9 +1,9 @@
 """The ordered list of rewrites: applied before the network reads a text, and undone in its translation, last first.
 
     “OPEN THE DOOR.”    the source
-    Open the door.      what the network reads, behind Quotes and Case
+    Open the door.      what the network reads, after Quotes and Case
     Öffne die Tür.      what it writes
-    "ÖFFNE DIE TÜR."    what Case and Quotes make of it, with the quotes that the target has most often
+    "ÖFFNE DIE TÜR."    how Case and Quotes write it, with the quotes that the target has most often
 
 Tracks the origin of each character, so that statements about the original text remain true.
 """

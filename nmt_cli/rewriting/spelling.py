@@ -4,7 +4,7 @@
                         the sentence, and leaves out the rest
     colour              color, if training hardly ever had the one and often the other
     caf&eacute;         café, and the translation has the references of its source; all others are protected spans
-    Tom &amp; Mary      Tom & Mary, which a network reads as "and"; behind a placeholder it would lose Mary
+    Tom &amp; Mary      Tom & Mary, which a network reads as "and"; after a placeholder it would lose Mary
     Lehrer*innen        Lehrerinnen: a network reads the mark, which older text lacks, as the end of the word
 
 The rules of the language list the abbreviations, and describe the words of several genders.

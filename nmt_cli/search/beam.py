@@ -4,9 +4,9 @@ One sentence, K = 2, one hypothesis asked for, at most 4 tokens, scores that are
 
 1. The model offers a (-0.4), END (-1.2) and b (-1.6). END makes the finished hypothesis "" with the score -1.2; "a" and
    "b" stay open.
-2. Behind "a" it offers END (-0.3) and b (-1.1). "a" ends with (-0.4 - 0.3) / 2 = -0.35, which takes the place of "";
+2. After "a" it offers END (-0.3) and b (-1.1). "a" ends with (-0.4 - 0.3) / 2 = -0.35, which takes the place of "";
    "a b" (-1.5) and a continuation of "b" stay open.
-3. All that can become of "a b" has at most the score -1.5 / 4 = -0.375 (`Ranking.bound_score`), which is less than
+3. Any continuation of "a b" has at most the score -1.5 / 4 = -0.375 (`Ranking.bound_score`), which is less than
    -0.35: the sentence is closed with "a".
 
 Letters: B sentences, A sentences still searched, K beam size (1 at the first step), C candidates per row, N = A * K

@@ -1,8 +1,8 @@
-"""A connection: what of it is read and kept, and when it ends.
+"""A connection: how much of it is read ahead, and when it ends.
 
 1. Requests that a client sends ahead are read up to `AHEAD` bytes; the rest waits with the client, as does an answer
    that it does not read.
-2. A connection ends when no request comes, when an answer is not read, and behind an answer to a request whose body
+2. A connection ends when no request comes, when an answer is not read, and after an answer to a request whose body
    was not read. It then discards for a moment what still comes, since a closed socket destroys an answer on its way.
 3. A client that has sent its request may close its half of the connection, and still gets its answer.
 """

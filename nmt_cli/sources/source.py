@@ -3,7 +3,7 @@
 A line is a sentence, or the name of something else to read (`images.py`: pictures as grids of features). Training,
 search and evaluation see rows and arrays of either kind.
 
-    Hello, Tom.     behind the tag >deu is the row of ids [>deu, ▁Hello, ",", ▁Tom, ".", END], of which 1 is a tag
+    Hello, Tom.     after the tag >deu is the row of ids [>deu, ▁Hello, ",", ▁Tom, ".", END], of which 1 is a tag
     two such rows   are the array (2, S) that the encoder takes; a split has N of them, as `Sentences`
 
 Letters: N rows of a split, B of a batch, S positions of a row."""

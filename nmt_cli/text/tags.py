@@ -1,4 +1,4 @@
-"""Tags and context: what a network reads in front of a source: a language, a domain, a register, the line before.
+"""Tags and context, which a network reads before a source: a language, a domain, a register, the previous line.
 
 `parse_tag_list("to:deu ui")` are the tags `>deu` and `ui`, whose pieces `⟦>deu⟧⟦ui⟧` no text can spell. The sentence
 before, with its translation, is a `SentenceContext`.

@@ -1,7 +1,7 @@
 """A set of words in ten bits each: it recognises all its words, and falsely one in a hundred others.
 
 Bloom (1970), "Space/time trade-offs in hash coding with allowable errors". A profile keeps the rare words of its text
-so, which would take ten times the space as lines."""
+this way; as lines, they would take ten times the space."""
 
 from __future__ import annotations
 

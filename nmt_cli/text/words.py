@@ -1,7 +1,7 @@
-"""Finds word boundaries, in scripts with and without spaces; remembers answers about words, which recur.
+"""Finds word boundaries, in scripts with and without spaces; caches answers about words, which recur.
 
-`split_words("Don't stop, 日本")` is `["don't", "stop", "日", "本"]`. No text fills the memory of a process: the answers
-remembered are bounded in number, and so is the length of the words that they are about.
+`split_words("Don't stop, 日本")` is `["don't", "stop", "日", "本"]`. No text fills the memory of a process: the cache
+holds a limited number of answers, about words of a limited length.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     request = TrainRequest(corpus, Path("model"), ModelConfig.from_options(units=64), TrainOptions(epochs=5))
     report = train(request)
 
-`api.train.open_request` makes it of all options. What is decided later replaces a field: the settings that the size of
+`api.train.open_request` makes it of all options. Later decisions replace a field each: the settings that the size of
 the corpus leaves open, the seed and the directory of each of several runs, the corpus and the direction of a helper
 model. `TF_CONFIG` says which process this one is among those that train together. Loads neither TensorFlow nor Keras:
 the command line makes a request before it waits for them.

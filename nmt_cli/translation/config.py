@@ -1,4 +1,4 @@
-"""Settings of a translation: what is asked for beside search, and the options that all of it makes.
+"""Settings of a translation: the requests besides search, and the options that result from all of them.
 
 `nmt translate --no-fold --to nl` is `LineOptions(fold=False)`, which the reader of lines gets, and
 `TagOptions(to="nl")`, which asks for the tag `to:nl`. What a model makes of it is in `TranslateOptions`, whose search

@@ -2,7 +2,7 @@
 
 A network that knows context reads the previous line and its translation before a line, so the lines of a text wait
 for each other. Texts are therefore cut into windows, which do not wait for each other: the line before a window is
-translated once more, without context, so that every line but the first of a text has one. What a line becomes thus
+translated once more, without context, so that every line but the first of a text has one. A translation thus
 depends on its window alone. With windows of two lines, the text "a b c" becomes the windows "a b" and "(b) c", of
 which (b) is only context: `Line("a", follows=BEGINNING), Line("b", follows=0), Line("c", follows=3), Line("b",
 follows=BEGINNING, only_context=True)`. Knows no network and no file format.

@@ -3,8 +3,8 @@
     request = TranslationRequest(Path("model"), options=TranslateOptions(SearchOptions(beam_size=1)))
     request.start()(Block(0, ("Where is it?", "Here.")))
 
-loads the models and returns one `Translation` per text. A request can be pickled: what is `packed` takes the models and
-the glossary along to machines that lack them, what is on `hold` keeps them as they are now, whatever others write to
+loads the models and returns one `Translation` per text. A request can be pickled: `packed` ones take the models and
+the glossary along to machines that lack them; those on `hold` keep them as they are now, whatever others write to
 their files. Light: the command line makes requests before anything slow is loaded.
 """
 

@@ -220,7 +220,7 @@ class Translation(NamedTuple):
         return self._replace(hypotheses=tuple(aligned))
 
     def drop_network(self) -> Self:
-        """Returns the translation without what only places marks and alignments: a sixth of its bytes."""
+        """Returns the translation without data that only place marks or alignments; a sixth of its bytes remain."""
         hypotheses = (
             hypothesis._replace(tokens=(), pieces=(), token_log_probabilities=(), attentions=(), words=())
             for hypothesis in self.hypotheses

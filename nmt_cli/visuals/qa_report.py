@@ -1,6 +1,6 @@
 """Collects the translations that fail a check, and renders them as one HTML page or as JSON.
 
-The page needs no network connection and escapes every text. Knows translations; must not know what checks them.
+The page needs no network connection and escapes every text. Knows translations; must not know the checks.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The Python interface: its functions check their arguments, and their errors speak Python.
+"""The Python interface: its functions check their arguments, and their errors name Python arguments.
 
     @check_call(LineOptions, *OF_SEARCH)
     def load(model: PathLike = "model", *, threads: int | None = None, **options: Unpack[LoadKeywords]) -> Translator:
 
-`load(3)` says "model cannot be 3", `load(beam=2)` names `beam_size`, and the hint `--model eng-deu` of any room below
-becomes `model="eng-deu"`. Settings, refusals and hints themselves speak as the command line does.
+`load(3)` says "model cannot be 3", `load(beam=2)` names `beam_size`, and the hint `--model eng-deu` of any module below
+becomes `model="eng-deu"`. Settings, refusals and hints themselves are worded for the command line.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`nmt translate`: one call, from the command to the report of doubtful translations.
 
 `echo "Where is it?" | nmt translate` is `run_translation(command, console)`: the console gives the line, gets "Wo ist
-es?", and the report has nothing to remark. Lines are translated as they arrive, files in large batches; each batch is
+es?", and the report is empty. Lines are translated as they arrive, files in large batches; each batch is
 written as soon as it is ready. Must stay light: `nmt --help` imports it.
 """
 

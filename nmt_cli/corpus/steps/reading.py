@@ -1,6 +1,6 @@
 """Reads and examines all inputs into one table of pairs, on several cores for large inputs.
 
-Knows nothing of what the checks decide."""
+Does not know what the checks decide."""
 
 from __future__ import annotations
 

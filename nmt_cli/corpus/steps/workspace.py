@@ -1,6 +1,6 @@
 """The folder beside a prepared corpus in which it is made: long arrays, and a journal of what was read.
 
-A preparation that was killed while it read, or later, goes on from the journal; whatever is not in it is done again.
+A killed preparation continues from the journal; any work that the journal lacks is done again.
 Knows nothing of what the pairs contain.
 """
 

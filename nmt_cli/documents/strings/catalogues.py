@@ -7,8 +7,9 @@
     "%lld files" : { "localizations" : { "en" : { "variations" : { "plural" : { "one" : ..., "other" : ... }
     gets "de" in the order of the languages, in state `translated` or `needs_review`; Polish gets `few` and `many`, too
 
-Existing translations are kept unless `retranslate` is set, and so is what is gone from the program. As in gettext's
-catalogues, the first form comes from the singular and the others from the plural, so that more than two are doubtful.
+Existing translations are kept unless `retranslate` is set, and so are texts that the program no longer has. As in
+gettext's catalogues, the first form comes from the singular and the others from the plural, so that more than two are
+doubtful.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Metrics by models: BERTScore, COMET, and the perplexity of the references under our own."""
+"""Metrics by models: BERTScore, COMET, and the perplexity of the references under the model."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Runs graphs by ONNX Runtime Web: the module `onnxruntime` of a page, where the compiled one is missing.
 
-Has what `runtime.onnx_engine` asks of it. ONNX Runtime Web cannot tell all of what a graph takes and gives: that stands
-in the folder of the graph, in a file named after its content, which `describe_graph` writes. Knows nothing of nmt.
+Has only the functions that `runtime.onnx_engine` uses. ONNX Runtime Web does not describe all inputs and outputs of a
+graph: `describe_graph` writes them to a file in the folder of the graph, named after its content. Knows nothing of nmt.
 """
 
 from __future__ import annotations

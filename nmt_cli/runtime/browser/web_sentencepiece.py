@@ -1,7 +1,7 @@
 """Reads SentencePiece models in plain Python: the module `sentencepiece` of a page, where the compiled one is missing.
 
-Has what `text.tokenizer` asks of it, and gives the same ids and texts, for models whose normaliser is "identity".
-Sources: Kudo and Richardson (2018), "SentencePiece"; `unigram_model.cc`, `bpe_model.cc` and
+Has only the functions that `text.tokenizer` uses. They return the same ids and texts, for models whose normaliser
+is "identity". Sources: Kudo and Richardson (2018), "SentencePiece"; `unigram_model.cc`, `bpe_model.cc` and
 `sentencepiece_processor.cc` of SentencePiece 0.2, whose scores are sums of 32-bit numbers. Letters: P pieces.
 """
 

@@ -2,12 +2,12 @@
 
 A translation is *good* if its chrF against a reference is at least `GOOD_CHRF`. Features of the best hypothesis, its
 attention, the lengths, the words and the failed checks go into a logistic model, which is fitted to the development set
-when a model is exported (`training/export/publish.py`) and stored in its card. Every translation is rated, so no
-feature needs more than the search has found anyway. Letters: N translations, F features.
+when a model is exported (`training/export/publish.py`) and stored in its card. Every translation is rated, so all
+features come from the search that is done anyway. Letters: N translations, F features.
 
-A text of several sentences is as sure as its worst one: `I am here. Our landlord evicted the lodgers.` is rated as
-0.94 and 0.11, and gets 0.11, since nonsense would hide in the mean of a long paragraph. What is no sentence of the
-network, such as a number or an entry of a memory, is certain and lowers nothing.
+A text of several sentences has the confidence of its worst one: `I am here. Our landlord evicted the lodgers.` is rated
+as 0.94 and 0.11, and gets 0.11, since nonsense would hide in the mean of a long paragraph. Text that the network did
+not translate, such as a number or an entry of a memory, is certain and lowers nothing.
 """
 
 from __future__ import annotations

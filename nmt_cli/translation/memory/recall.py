@@ -1,4 +1,4 @@
-"""Recalls the pieces of a line from a memory, and guides the network by entries that are like it."""
+"""Recalls the pieces of a line from a memory, and guides the network by similar entries."""
 
 from __future__ import annotations
 

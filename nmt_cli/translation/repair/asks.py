@@ -3,9 +3,9 @@
 MENDS and ASKS are the tables, in order. A row looks at each piece of a batch for a reason. Its ways turn the reasons
 into questions, one way after the other until one helps. All questions of a way are one search, or one scoring.
 
-"We have 3 cats." with the translation "Wir haben 7 Katzen." has no fault of form. The row of what is lost finds the 3,
+"We have 3 cats." with the translation "Wir haben 7 Katzen." has no fault of form. The row of lost spans finds the 3,
 and asks for "We have ⟦0⟧ cats.". "Wir haben ⟦0⟧ Katzen." loses less and is kept, with a `Repair` of "numbers". The last
-rows ask how likely a translation is without some words, and so find that nothing stands for them.
+rows ask how likely a translation is without some words, and so find words that were left out.
 
 A new reason to ask again is a row. Models of the other direction rank hypotheses and read translations back in
 `translation.forced`.

@@ -1,8 +1,8 @@
 """Evidence that a translation lost something: spans, words between marks, content words.
 
 Of "Open the file (now)." and "Öffne die Datei (kehr).", `list_unclear` yields the pair around "now" with the text
-without it, "Open the file.". If "kehr" is no less likely there, nothing stands for "now", which `settle_translation`
-notes as left out. Else what stands for it attends to "now", so that marks enclose the right words. `repair.asks` asks.
+without it, "Open the file.". If "kehr" is no less likely there, "now" has no translation, which `settle_translation`
+notes as left out. Else its translation attends to "now", so that marks enclose the right words. `repair.asks` asks.
 """
 
 from __future__ import annotations

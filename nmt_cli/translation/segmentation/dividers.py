@@ -1,4 +1,4 @@
-"""Divides a line at what frames the words on both sides (breaks, bars, boxes, labels), and words from their frame."""
+"""Divides a line at breaks, bars, boxes and labels, and separates words from the marks around them."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A network that learned from sentences loses the words of a quotation, its quotes
 read as a sentence, and the marks between them are written as the target writes them:
 
     “I am here,” he said, “and you are there.”      the source
-    I am here | he said | and you are there.        what the network reads, `he said` behind a quotation
+    I am here | he said | and you are there.        what the network reads, `he said` after a quotation
     „Ich bin hier“, sagte er, „und du bist da.“     the translation
     Please wait (it is cold).                       Please wait | it is cold
 

@@ -1,6 +1,6 @@
 """Tests of `rewriting/case.py`.
 
-Texts are brought into the case that training has, and only those that are not in it. The first word behind a span or
+Texts are brought into the case that training has, and only those that are not in it. The first word after a span or
 a part of a sentence has no capital, unless it always has one.
 """
 
