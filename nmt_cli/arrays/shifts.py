@@ -70,7 +70,7 @@ def correlate_windows(source: IntArray, target: IntArray, lines: slice, offset: 
 
 
 def take_logarithms(lengths: IntArray, lines: slice, offset: int = 0) -> NDArray[np.float64]:
-    """Returns the logarithms of the lengths `offset` lines behind these `lines`; the first lines follow the last."""
+    """Returns the logarithms of the lengths `offset` lines after these `lines`; the first lines follow the last."""
     rows = np.arange(lines.start + offset, lines.stop + offset)
     return np.asarray(np.log1p(lengths[rows % len(lengths)].astype(np.float64)))
 

@@ -136,7 +136,7 @@ def extend_token(span: Span, text: str, start: int, end: int, is_word: WordTest)
 
 
 def is_variable(sign: Span, text: str, context: Context) -> bool:
-    """Whether a sign belongs to the word behind it, in small letters, that training never had: `*args`, `&x`.
+    """Whether a sign belongs to the word after it, in small letters, that training never had: `*args`, `&x`.
 
     `_` and `~` begin an entry of a menu (`_zoom`), and variables only within a text.
     """

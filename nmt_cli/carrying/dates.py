@@ -95,7 +95,7 @@ class Calendar(NamedTuple):
         return re.search(rf"(?i:{'|'.join(map(re.escape, stems))})|(?<![^\W_]){short}(?![^\W_])", text) is not None
 
     def writes_so(self, date: str) -> bool:
-        """Whether a text is a date in the language's order, with its mark behind a day that comes first."""
+        """Whether a text is a date in the language's order, with its mark after a day that comes first."""
         if re.match(r"\d{1,2}(?!\d)", date) is None:
             return date[0].isdigit() or not self.day_pattern.startswith("{day}")
         return ("{day}." in self.day_pattern) == (re.match(r"[\d –-]+\.", date) is not None)
@@ -310,7 +310,7 @@ def join_ranges(dates: Sequence[Span], text: str) -> list[Span]:
 
 
 def join_time(date: Span, attempt: Attempt, languages: tuple[str, str]) -> Span:
-    """Returns a date with the time behind it, as one: `on May 5 at 10:30`."""
+    """Returns a date with the time after it, as one: `on May 5 at 10:30`."""
     source, target = (find_rules(code).day_phrases.get("on", "").split("|")[1:] for code in languages)
     link = re.compile(rf"(?P<pause>,)?\s(?(pause)|(?:{'|'.join(source) or '(?!)'})\s)").match(attempt.text, date.end)
     times = (span for span in attempt.spans if link and span.start == link.end())

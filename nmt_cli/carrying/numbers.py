@@ -142,7 +142,7 @@ COUNT = r"\d{1,2}(?:\s?[-–]\s?\d{1,2})?(?!\d|[.,:/–-]\d|\s?%)"  # all other 
 
 
 def find_number_words(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields numbers behind `No.`, with a law behind (`Art. 3 GG`), and before abbreviated units of time; longer ones
+    """Yields numbers after `No.`, with a law after (`Art. 3 GG`), and before abbreviated units of time; longer ones
     are spans already.
     """
     written = list_number_words(context.languages)
@@ -214,7 +214,7 @@ NUMERAL = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{
 
 
 def find_roman_numbers(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields numbers behind a label of the language; one that is a word too only ends a clause: no `part I like`."""
+    """Yields numbers after a label of the language; one that is a word too only ends a clause: no `part I like`."""
     rules = find_rules(context.languages[0])
     for match in kind.pattern.finditer(text):
         is_number = match["is_last"] is not None or match["number"] not in rules.one_letter_words

@@ -64,7 +64,7 @@ PEOPLE = Kind(
 
 
 def read_phrase(match: re.Match[str], target: LanguageRules) -> Iterator[Span]:
-    """Yields the span of a phrase, with the names behind what a letter ends with."""
+    """Yields the span of a phrase, with the names after what a letter ends with."""
     signed = re.compile(SIGNATURE).match(match.string, match.end()) if match.lastgroup == "regards" else None
     name = signed[0] if signed else ""
     for written in list_forms(target, match.lastgroup or "")[:1]:
@@ -103,7 +103,7 @@ def read_person(match: re.Match[str], source: LanguageRules, target: LanguageRul
 
 
 def find_name(match: re.Match[str]) -> tuple[int, int]:
-    """Returns the place of a name, with the surname behind a given name; the name may be behind a mark."""
+    """Returns the place of a name, with the surname after a given name; the name may be after a mark."""
     behind = match if match["name"] else re.compile(rf"[{COVERS}]+(?P<name>{SURNAME})").match(match.string, match.end())
     if behind is None:
         return match.end(), match.end()
@@ -293,7 +293,7 @@ def is_sure_person(text: str, start: int, naming: str) -> bool:
 
 
 def may_be_surname(word: str, source: TextProfile, target: TextProfile) -> bool:
-    """Whether a word behind a given name may be a surname that a network would translate or misspell."""
+    """Whether a word after a given name may be a surname that a network would translate or misspell."""
     is_noun = source.find_word(word).total > TOO_FREQUENT and source.find_usual_case(word) == word  # Monday
     return not is_noun and not is_copied(word, source, target)
 

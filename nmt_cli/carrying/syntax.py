@@ -237,7 +237,7 @@ NOTES_OF_COMMANDS = frozenset(("footnote", "endnote", "marginpar", "thanks"))
 
 
 def find_commands(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    r"""Yields what stands before and behind each text that a command, `\textbf{` and `}`, or other marks enclose."""
+    r"""Yields what stands before and after each text that a command, `\textbf{` and `}`, or other marks enclose."""
     for match in kind.pattern.finditer(text):
         name, group = match["name"] or match[0], match.lastgroup or ""
         closing, end = match[group], match.start(group)
@@ -366,7 +366,7 @@ DOMAINS = "com|org|net|edu|gov|io|dev|app|info|eu|de|fr|es|ch|uk|jp|cn"
 
 
 def cut_address(span: Span) -> Span:
-    """Returns an address without the punctuation behind it, which may belong to the sentence."""
+    """Returns an address without the punctuation after it, which may belong to the sentence."""
     address = trim_address(span.text)
     return span._replace(end=span.start + len(address), text=address)
 

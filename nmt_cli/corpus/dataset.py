@@ -429,7 +429,7 @@ class ReversedCorpus(PreparedCorpus):
 
 
 def split_at_separator(ids: list[int], separator: int | None) -> list[list[int]]:
-    """Returns a sentence, behind that which is its context, if there is one."""
+    """Returns a sentence, with its context before it, if there is one."""
     if separator not in ids:
         return [ids]
     position = ids.index(separator)
@@ -437,5 +437,5 @@ def split_at_separator(ids: list[int], separator: int | None) -> list[list[int]]
 
 
 def join_contexts(parts: list[list[int]], separator: int | None) -> list[int]:
-    """Returns the ids of a sentence behind those of its context."""
+    """Returns the ids of a sentence after those of its context."""
     return parts[0] if separator is None or len(parts) == 1 else [*parts[0], separator, *parts[1]]

@@ -48,7 +48,7 @@ def drop_contexts(rows: Ragged, tokenizer: Tokenizer) -> Ragged:
 
 
 def prepend_contexts(rows: Ragged, contexts: Sequence[str | None], tokenizer: Tokenizer) -> Ragged:
-    """Returns N sentences, each behind the one that is its context, if any, and the separator."""
+    """Returns N sentences, each after its context, if any, and the separator."""
     texts = [text for text in contexts if text is not None]
     if not texts:
         return rows

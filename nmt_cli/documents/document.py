@@ -277,7 +277,7 @@ SIGNATURE_LINE = "-- "
 
 
 def goes_on(line: str, following: str, width: int) -> bool:
-    """Whether a sentence goes on in the next line: in lower case, behind no mark that ends one."""
+    """Whether a sentence goes on in the next line: in lower case, after no mark that ends one."""
     return following[:1].islower() and len(line) >= LONG_SHARE * width and LINE_OF_SENTENCE_END.search(line) is None
 
 

@@ -222,7 +222,7 @@ class TargetBuilder:
 
 
 def put_child(children: Sequence[XmlNode | MarkupToken], new: str, old: XmlNode | None, before: XmlNode | None) -> str:
-    """Returns the content of an element with `new` in place of the child `old`; without that, behind another child.
+    """Returns the content of an element with `new` in place of the child `old`; without that, after another child.
 
     There, it has the same blanks before it.
     """
@@ -337,7 +337,7 @@ class TmxDocument(Document):
         return TranslationUnit(paragraph.texts, write_unit, raw=decoded.encode(raw), content=held.content)
 
     def write_variant(self, node: XmlNode, source: XmlNode, target: XmlNode | None, text: str) -> str:
-        """Returns a unit with `text` in the target language, in place of an empty variant or behind the source."""
+        """Returns a unit with `text` in the target language, in place of an empty variant or after the source."""
         tag = find_language_tag(self.source.target_language) or self.source.target_language
         start, rest, end = f'<tuv xml:lang="{tag}">', "", "</tuv>"
         if target is not None:

@@ -392,7 +392,7 @@ class InlineReader:
             self.items.append(InlineItem("close", read_title(written), name=name))
 
     def read_attributes(self, token: Any, *, is_last: bool) -> None:
-        """Adds attributes to the mark before them; behind the text of a heading or paragraph, they part from it."""
+        """Adds attributes to the mark before them; after the text of a heading or paragraph, they part from it."""
         last = self.items[-1] if self.run == self.cursor and self.items else None
         if last is None or last.kind in ("open", "break"):
             self.add_item("break" if is_last else "point", token.content)

@@ -96,7 +96,7 @@ class UsfmParser:
         return any(item.text.strip() for item in self.items)
 
     def begin_paragraph(self, mark: UsfmMark) -> Iterator[str]:
-        """Yields a mark with what belongs to it, and begins a paragraph with the text behind it."""
+        """Yields a mark with what belongs to it, and begins a paragraph with the text after it."""
         name, text, number = mark.name, mark.text, mark.number
         if name == "id":
             self.book, self.chapter, self.verse = mark.book, "", ""
@@ -123,7 +123,7 @@ class UsfmParser:
         self.add_text(text)
 
     def add_character(self, mark: UsfmMark) -> None:
-        """Adds a mark of characters; attributes behind a bar belong to its end."""
+        """Adds a mark of characters; attributes after a bar belong to its end."""
         if mark.is_end:
             attributes = ""
             if self.items and self.items[-1].kind == "text" and "|" in self.items[-1].raw:
@@ -136,7 +136,7 @@ class UsfmParser:
             self.add_with_blank(mark, "open", name=mark.name)
 
     def add_with_blank(self, mark: UsfmMark, kind: ItemKind, *, name: str = "", keeps_order: bool = False) -> None:
-        """Adds a mark with the blanks behind it, and the text behind these."""
+        """Adds a mark with the blanks after it, and the text after these."""
         bare = mark.text.lstrip()
         raw = mark.raw + mark.text[: len(mark.text) - len(bare)]
         self.items.append(InlineItem(kind, (raw,), name=name, keeps_order=keeps_order))
@@ -162,7 +162,7 @@ class UsfmParser:
         self.add_text(behind)
 
     def finish_paragraph(self) -> Iterator[str | TranslatedPart]:
-        """Yields the paragraph read so far, and what stands behind its text."""
+        """Yields the paragraph read so far, and what stands after its text."""
         after: list[str | TranslatedPart] = []
         while self.items and self.items[-1].kind in ("point", "text") and not self.items[-1].text.strip():
             after.extend(reversed(self.items.pop().template))

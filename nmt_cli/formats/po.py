@@ -135,7 +135,7 @@ class EntryParser:
 
 
 def read_entries(lines: Iterable[tuple[int, str]], refuse: Callable[[int, str], NoReturn]) -> Iterator[PoEntry]:
-    """Yields the entries of numbered lines in order, and then what stands behind the last one."""
+    """Yields the entries of numbered lines in order, and then what stands after the last one."""
     parser = EntryParser(refuse)
     for line, raw in lines:
         yield from parser.read_line(line, raw)

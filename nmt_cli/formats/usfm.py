@@ -161,7 +161,7 @@ class VerseParser:
             self.parts.append(WORD_ATTRIBUTES.sub("", text) if self.in_characters else text)
 
     def read_place(self, mark: UsfmMark) -> str:
-        """Reads the name of a book, or the number of a chapter or verse, and returns the text behind it."""
+        """Reads the name of a book, or the number of a chapter or verse, and returns the text after it."""
         if mark.name == "id":
             self.book, self.chapter, self.verse = mark.book, "", ""
             return ""

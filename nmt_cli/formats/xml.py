@@ -62,7 +62,7 @@ class XmlGuard:
 
 
 def make_parser(guard: XmlGuard, encoding: str | None = "utf-8", *, with_entities: bool = False) -> Any:
-    """Returns a parser behind a guard: it fetches nothing outside the text, and refuses depth and entities.
+    """Returns a guarded parser: it fetches nothing outside the text, and refuses depth and entities.
 
     `with_entities` accepts those that are plain text.
     """

@@ -78,7 +78,7 @@ class BlockJournal:
         return None
 
     def replay(self) -> Iterator[JournalBlock]:
-        """Yields the finished blocks, then goes on behind the last of them. The identity must be that of the job."""
+        """Yields the finished blocks, then continues after the last of them. The identity must be that of the job."""
         with self.path.open("r+b") as file:
             end = len(file.readline())
             for line in file:

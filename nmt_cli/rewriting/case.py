@@ -329,14 +329,14 @@ class Continued(Rewrite):
         return (text, context.begins_sentence) if is_small else None
 
     def write(self, translation: str, memo: bool, written: Written) -> str:
-        """Returns a translation whose first word, behind a span in one that begins a sentence, has no rare capital."""
+        """Returns a translation whose first word, after a span in one that begins a sentence, has no rare capital."""
         spans = "|".join(re.escape(span) for span in sorted(written.spans, key=len, reverse=True) if span)
         lead = rf"(?:(?:{spans}){BEHIND_SPAN})+" if spans else "(?!)"
         pattern = rf"^(?P<before>(?:{lead}){'' if memo else '?'})(?P<word>{CONTINUING_WORD})"
         return re.sub(pattern, self.write_small, translation)
 
     def keep(self, source: str, translation: str) -> str:
-        """Returns a translation without rare capitals behind brackets, or commas before them, that its source lacks."""
+        """Returns a translation without rare capitals after brackets, or commas before them, that its source lacks."""
         first = re.findall(rf"(?<=\s)\(({CONTINUING_WORD})", source)
         if not first:
             return translation

@@ -92,7 +92,7 @@ class RewrittenText(NamedTuple):
         return next((memo for rewrite, memo in self.memos if isinstance(rewrite, kind)), None)
 
     def mask(self, masked: MaskedText) -> MaskedText:
-        """Returns the masked text behind this one, rewritten, with its spans at their new positions."""
+        """Returns the masked text in its rewritten form, with its spans at their new positions."""
         find = self.aligned.find_target
         extracted = tuple(span._replace(offset=find(0, span.offset).stop) for span in masked.extracted)
         return masked._replace(text=self.text, extracted=extracted)

@@ -43,7 +43,7 @@ class RequestOptions(NamedTuple):
     n_best: int = 1  # hypotheses of each line
 
     def add_tags(self, model: ServedModel) -> RequestOptions:
-        """Returns these options behind the tags of a model."""
+        """Returns these options, with the tags of a model first."""
         return self._replace(tags=(*map(str, model.tags), *self.tags))
 
 
@@ -184,7 +184,7 @@ class Batcher:
     async def translate(
         self, model: ServedModel, lines: Sequence[str], options: RequestOptions = USUAL
     ) -> list[Translation]:
-        """Returns the translation of each line, behind the tags of the model and of `options`.
+        """Returns the translation of each line, after the tags of the model and of `options`.
 
         Raises RequestError if too many lines are already waiting, and for a line so long that it would hold up others.
         """

@@ -42,7 +42,7 @@ BLOCK = 4 * WINDOW  # lines of a text that are read in context at a time: an aba
 
 
 def translate_text(lines: Sequence[str], translate: TranslateBlock) -> list[Translation]:
-    """Returns the translations of lines, each behind the one before; runs in the thread of a document."""
+    """Returns the translations of lines, each after the one before; runs in the thread of a document."""
     cutter, translations = WindowCutter(), list[Translation]()
     for first in range(0, len(lines), BLOCK):
         block = lines[first : first + BLOCK]
@@ -400,7 +400,7 @@ class Service:
     async def translate_lines(
         self, model: ServedModel, lines: Sequence[str], options: RequestOptions = USUAL, *, are_text: bool = False
     ) -> list[Translation]:
-        """Returns the translation of each line; of a text, behind the line before, if the model reads that.
+        """Returns the translation of each line; of a text, with the previous line as context, if the model reads it.
 
         Raises RequestError if too many wait.
         """

@@ -88,7 +88,7 @@ class Source(Protocol):
         tags: Sequence[TagSet] = (),
         contexts: Sequence[SentenceContext | None] = (),
     ) -> list[SourceRow]:
-        """Returns a row for each line, behind its `tags` and its context, if any; none are given for pictures.
+        """Returns a row for each line, after its `tags` and its context, if any; none are given for pictures.
 
         `limit`, by default the side's own, is the maximum number of positions without tags and END; longer lines are
         truncated.
@@ -144,7 +144,7 @@ class TextSource:
         return list(map(self.put_behind, rows, contexts)) if any(contexts) else rows
 
     def put_behind(self, row: SourceRow, context: SentenceContext | None) -> SourceRow:
-        """Returns a row behind the sentence that is its context, if there is one."""
+        """Returns a row after its context, if there is one."""
         if context is None:
             return row
         before = [*self.tokenizer.encode(context.source), self.tokenizer.separator_id]
@@ -152,7 +152,7 @@ class TextSource:
         return replace(row, values=values, tags=row.tags + len(before), target_prefix=context.target)
 
     def make_row(self, text: str, ids: list[int], limit: int | None, tags: TagSet) -> SourceRow:
-        """Returns the row of a normalised text with these ids, truncated to `limit` of them, behind its tags."""
+        """Returns the row of a normalised text with these ids, truncated to `limit` of them, after its tags."""
         tag_ids = self.tokenizer.list_tag_ids(tags)
         truncated = ids if limit is None else ids[:limit]
         values = np.array([*tag_ids, *truncated, END], dtype=np.int32)

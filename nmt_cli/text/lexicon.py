@@ -99,7 +99,7 @@ def list_rated(text: str) -> list[str]:
 
 
 def fold(text: str) -> str:
-    """Returns the words of a text without marks of their letters, each behind a blank: "Über uns." is " uber uns"."""
+    """Returns the words of a text without marks of their letters, each after a blank: "Über uns." is " uber uns"."""
     words = "".join(f" {word}" for word in LETTERS_IN_A_ROW.findall(text.lower()))
     if words.isascii():
         return words

@@ -249,7 +249,7 @@ class PartReader:
             yield part._replace(end=self.ahead.start)
 
     def move(self, lines: Sequence[bytes]) -> None:
-        """Moves the place behind the lines."""
+        """Moves the position past the lines."""
         if self.ahead is not None:
             first, start = self.ahead.first + len(lines), self.ahead.start + sum(map(len, lines))
             self.ahead = self.ahead._replace(first=first, start=start)

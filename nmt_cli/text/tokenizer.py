@@ -97,7 +97,7 @@ class Tokenizer:
 
     @property
     def separator_id(self) -> int | None:
-        """The id of the piece behind a context; None in a vocabulary without it."""
+        """The id of the piece after a context; None in a vocabulary without it."""
         return self.control_ids.get(CONTEXT_END)
 
     def list_tag_ids(self, tags: Iterable[Tag]) -> list[int]:
@@ -145,7 +145,7 @@ class Tokenizer:
         return self.settings.kind in ("word", "char")
 
     def list_surfaces(self, text: str) -> list[str]:
-        """Returns the piece of each id that `encode` returns; for an unknown piece, the text behind it.
+        """Returns the piece of each id that `encode` returns; for an unknown piece, the text that it stands for.
 
         SentencePiece joins several consecutive unknown characters or words into one unknown piece.
         """

@@ -56,7 +56,7 @@ def skip_blanks(text: str, start: int) -> int:
 
 
 def skip_blanks_back(text: str, end: int, start: int = 0) -> int:
-    """Returns the position behind the last character before `end` that is no blank; at least `start`."""
+    """Returns the position after the last character before `end` that is no blank; at least `start`."""
     while end > start and text[end - 1].isspace():
         end -= 1
     return end

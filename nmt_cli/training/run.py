@@ -97,7 +97,7 @@ def explain_errors(role: ProcessRole) -> Iterator[None]:
 
 
 def find_reason(error: tf.errors.OpError) -> str:
-    """Returns the line of TensorFlow's message that names the cause, behind headings and places in the code."""
+    """Returns the line of TensorFlow's message that names the cause, after headings and places in the code."""
     lines: list[str] = (error.message or "").splitlines()
     return next((line for line in lines if line[:1].isalpha() and not line.endswith(":")), type(error).__name__)
 

@@ -42,7 +42,7 @@ def force_lines(
     limit: int | None = None,
     tags: Sequence[TagSet] = (),
 ) -> list[ForcedTarget]:
-    """Scores each of `targets` as the translation of its line of `sources`, behind its `tags`.
+    """Scores each of `targets` as the translation of its line of `sources`, after its `tags`.
 
     Attention is trimmed to the length of each source. Unknown text counts as the model's unknown token. `limit` is the
     maximum number of source tokens, by default as in training.

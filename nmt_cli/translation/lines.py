@@ -50,7 +50,7 @@ def lay_out_lines(
 
 
 def list_windows(lines: Sequence[str | Line]) -> list[list[int]]:
-    """Returns the lines, by their index, that are read in context, by windows: each behind its previous line."""
+    """Returns the lines, by their index, that are read in context, by windows: each after its previous line."""
     followers = {line.follows: row for row, line in enumerate(lines) if isinstance(line, Line)}
     windows = []
     for row, line in enumerate(lines):

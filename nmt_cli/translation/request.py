@@ -243,7 +243,7 @@ def score_pairs(
     tags: TagSet = (),
     checks: CheckOptions | None = None,
 ) -> list[Translation]:
-    """Scores the given translation of each line (a source, a tab, its translation) by the model, behind `tags`.
+    """Scores the given translation of each line (a source, a tab, its translation) by the model, after `tags`.
 
     Sources are truncated to `limit` tokens. Raises DataError for a line that is not a pair.
     """

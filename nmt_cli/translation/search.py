@@ -78,7 +78,7 @@ class Network(NamedTuple):
         progress: CountReporter | None = None,
         contexts: Mapping[TextId, SentenceContext] = MappingProxyType({}),
     ) -> PieceTranslations:
-        """Returns the translation of each text, behind its context, if any; a prefix begins texts that begin a line."""
+        """Returns the translation of each text, after its context, if any; a prefix begins texts that begin a line."""
         translations: PieceTranslations = {}
         wide = config if self.judge is None else self.judge.widen_search(config)
         for text_ids, group_config in group_by_prefix(texts, wide):
@@ -128,7 +128,7 @@ class Network(NamedTuple):
         return results
 
     def force(self, rows: Sequence[SourceRow], targets: Sequence[Sequence[int]]) -> list[ForcedTarget]:
-        """Scores one target (ids that end with END) per row, behind its target prefix.
+        """Scores one target (ids that end with END) per row, after its target prefix.
 
         Attention is trimmed to the length of each source.
         """
@@ -144,7 +144,7 @@ class Network(NamedTuple):
     def find_as_likely(
         self, rows: Sequence[SourceRow], targets: Sequence[Sequence[int]], least: Sequence[Sequence[float]]
     ) -> list[bool]:
-        """Returns whether all tokens of each target, behind its prefix, have at least these log-probabilities."""
+        """Returns whether all tokens of each target, after its prefix, have at least these log-probabilities."""
         from nmt_cli.search.forced import find_as_likely  # which few translations need
 
         def compare_batch(sources: SourceArray, batch: list[int]) -> list[bool]:

@@ -32,7 +32,7 @@ from nmt_cli.translation.segmentation.segments import Segment
 
 
 def reads_context(tools: Tools, batch: TranslationBatch) -> bool:
-    """Whether lines of a batch are read behind others."""
+    """Whether lines of a batch are read after others."""
     return bool(batch.windows) and tools.network.target.separator_id is not None
 
 

@@ -47,7 +47,7 @@ def label_pieces(pieces: Sequence[str]) -> list[str]:
 
 
 def label_rivals(pieces: Sequence[str]) -> list[str]:
-    """Returns a label for each of several pieces that stand behind a word, each instead of the others."""
+    """Returns a label for each of several alternative pieces after a word."""
     behind = [] if are_words(pieces) else [f"{BLANK}a"]
     return [label_pieces([*behind, piece])[-1] for piece in pieces]
 

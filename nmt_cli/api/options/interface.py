@@ -195,7 +195,7 @@ def find_annotation(name: str) -> str:
 
 
 def is_value(word: str, after: str) -> bool:
-    """Whether the word behind an option is its value, rather than the next word of the sentence."""
+    """Whether the word after an option is its value, rather than the next word of the sentence."""
     return not (word.isalpha() and word.islower()) or not after[:1].isspace() or after.startswith(" or --")
 
 

@@ -60,7 +60,7 @@ def number_stretches(pairs: Pairs) -> None:
 
 
 def key_short_lines(pairs: Pairs) -> None:
-    """Gives the sentences of short pairs another key behind each sentence before them in their text.
+    """Gives the sentences of short pairs another key after each sentence before them in their text.
 
     Dialogue repeats such lines in every text; as duplicates or leaks they would go where context matters most.
     """
@@ -118,7 +118,7 @@ def mix(numbers: Keys) -> Keys:
 
 
 def has_drawn_context(pairs: Pairs, rows: IntArray, config: PrepareOptions) -> BoolArray:
-    """Returns (R,) whether each of these training rows is learned behind the pair before.
+    """Returns (R,) whether each of these training rows is learned with the previous pair as context.
 
     It is drawn for the share of the rows that the settings say, if there is a pair before, and that is not too long.
     """
@@ -131,7 +131,7 @@ def has_drawn_context(pairs: Pairs, rows: IntArray, config: PrepareOptions) -> B
 
 
 def find_contexts(pairs: Pairs, split: str, rows: IntArray, config: PrepareOptions) -> list[PairBefore | None]:
-    """Returns for each of these rows of a split the pair that it is learned behind; None for those that have none."""
+    """Returns for each of these rows of a split the pair that is its context; None for those without one."""
     has_context = has_drawn_context(pairs, rows, config) if split == "train" else np.zeros(len(rows), np.bool_)
     before = rows[has_context] - 1
     is_joined = draw_rows(before, JOINED_SHARE, config.seed).tolist()  # by another row than `has_drawn_context`
@@ -150,7 +150,7 @@ def describe_order(pairs: Pairs, splits: Splits, config: PrepareOptions) -> Text
 
 
 def count_recurring(pairs: Pairs, splits: Splits) -> dict[str, int]:
-    """Returns the number of pairs of dev and test that training has, too, behind another line or alone."""
+    """Returns the number of pairs of dev and test that training has, too, with another context or none."""
     short_pairs: dict[str, list[tuple[str, str]]] = {
         split: [*zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)]
         for split in ("dev", "test")

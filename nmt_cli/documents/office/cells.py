@@ -77,7 +77,7 @@ class Sheet(ABC):
         return decode_xml(self.source)
 
     def cut_rows(self) -> Iterator[CutUnit]:
-        """Yields the rows of the sheet, one at a time, and all else before and behind them."""
+        """Yields the rows of the sheet, one at a time, and all else before and after them."""
         yield from cut_document(self.source, self.decoded.text, frozenset({self.book.row_name}))
 
     @cached_property
@@ -124,7 +124,7 @@ class Sheet(ABC):
 
     @abstractmethod
     def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str, column: int) -> str:
-        """Returns a row with cells at `column` and behind it, instead of those that are there.
+        """Returns a row with cells at `column` and after it, instead of those that are there.
 
         They have the format of those or, where there are none, `style`.
         """

@@ -80,7 +80,7 @@ class MailDocument(Document):
             yield from [make_verbatim_unit(part)] if is_last else self.read_part(part, depth)
 
     def make_unit(self, head: bytes, header: Message, body: bytes) -> TranslationUnit:
-        """Returns the unit of a header and of the text behind it, if any."""
+        """Returns the unit of a header and of the text after it, if any."""
         line = SUBJECT.search(head)
         subject = read_subject(line[2]) if line else ""
         marks = REPLY_MARKS.match(subject)

@@ -187,7 +187,7 @@ class WorkbookSheet(Sheet):
         )
 
     def write_width(self, columns: str, last: int) -> str:
-        """Returns the format of the added columns, behind those of all others: that of the translated one."""
+        """Returns the format of the added columns, after those of all others: that of the translated one."""
         ranges = [
             (tag, *(read_number(read_attribute(tag, name), otherwise=0) for name in ("min", "max")))
             for tag in COLUMN.findall(columns)

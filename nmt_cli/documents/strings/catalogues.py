@@ -174,7 +174,7 @@ def escape_qt(text: str) -> str:
 
 
 def write_qt_message(node: XmlNode, forms: Sequence[str], *, is_doubtful: bool) -> str:
-    """Returns a message with the forms of its translation, in place of the old one or behind all else."""
+    """Returns a message with the forms of its translation, in place of the old one or after all else."""
     old = node.find("translation") or XmlNode("<translation>", "translation", end="</translation>")
     tag = f"{old.tag[:-2].rstrip()}>" if old.tag.endswith("/>") else old.tag
     kind = find_attribute(tag, "type")

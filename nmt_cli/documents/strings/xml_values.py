@@ -131,7 +131,7 @@ class PropertyListDocument(XmlValueDocument):
     elements = frozenset({"dict", "array"})
 
     def read_element(self, node: XmlNode) -> Iterator[str | Paragraph]:
-        """Yields a dictionary or an array with its texts, each of which stands behind its key."""
+        """Yields a dictionary or an array with its texts, each of which stands after its key."""
         categories = find_plural_categories(self.source.target_language)
         is_rule = any(child.text == PLURAL_RULE for child in node.elements)
         known = {child.text for child in node.elements if child.name == "key"}

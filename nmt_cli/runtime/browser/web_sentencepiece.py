@@ -210,5 +210,5 @@ def decode_bytes(spelled: bytes | bytearray) -> str:
 
 
 def cut_words(text: str) -> list[str]:
-    """Returns the words of a text, each behind its blank."""
+    """Returns the words of a text, each after its blank."""
     return [BLANK + word for word in text.split(BLANK)[1:]]

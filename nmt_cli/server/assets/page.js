@@ -138,7 +138,7 @@ function makeRow(line, number) {
 function makeConfidence(line) {
   const node = make("span", line.isUnsure ? "confidence unsure" : "confidence");
   node.dataset.percent = `${(100 * line.confidence).toFixed(0)} %`;
-  node.title = line.leastSure ? `how likely its least sure sentence is right: ${line.leastSure}` : "how likely this line is right";
+  node.title = line.leastSure ? `how likely its least certain sentence is to be right: ${line.leastSure}` : "how likely this line is to be right";
   return node;
 }
 
@@ -147,7 +147,7 @@ function makeWords(line, number) {
     const isSpan = (line.spans ?? []).some((span) => span && span.includes(text.trim()) && text.trim() && (index < 0 || span === text));
     if (index < 0 && !isSpan) return text;
     const node = make("span", isSpan ? "word span" : "word", text);
-    if (isSpan) node.title = line.terms.includes(text) ? "from the glossary" : "kept as it is";
+    if (isSpan) node.title = line.terms.includes(text) ? "from the glossary" : "kept unchanged";
     if (index >= 0) {
       const probability = line.probabilities[index];
       if (!isSpan) node.title = `probability ${(100 * probability).toFixed(0)} %`;
@@ -221,7 +221,7 @@ async function copy() {
     await navigator.clipboard.writeText(translation());
     say("copied");
   } catch {
-    say("the browser does not let this page copy", true);
+    say("the browser does not allow this page to copy", true);
   }
 }
 
@@ -243,7 +243,7 @@ async function correct() {
   try {
     await keepCorrections(source.value, accepted, translation());
     endCorrection();
-    say("thank you: the correction was kept");
+    say("thank you, the correction is saved");
   } catch (error) {
     say(error.message, true);
   }

@@ -266,7 +266,7 @@ def quantise(
     look_up: bool = True,
     tags: Sequence[TagSet] = (),
 ) -> None:
-    """Writes the graphs in 8 bits, measuring the ranges of their values by translating `sources`, behind their `tags`.
+    """Writes the graphs in 8 bits, measuring the ranges of their values by translating `sources`, after their `tags`.
 
     Without `look_up`, products with embeddings are computed: less than half the size, and up to a tenth slower.
     """

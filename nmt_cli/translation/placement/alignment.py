@@ -173,7 +173,7 @@ class TracedWord:
 
     @cached_property
     def edges(self) -> tuple[str, str, str]:
-        """The marks before the core, the core, and the marks behind it."""
+        """The marks before the core, the core, and the marks after it."""
         return split_edges(self.text)
 
 
@@ -330,7 +330,7 @@ def trace_changed(before: TracedWord, after: str) -> list[int | None]:
 
 
 def split_edges(word: str) -> tuple[str, str, str]:
-    """Returns the marks before a word's core, the core, and the marks behind it."""
+    """Returns the marks before a word's core, the core, and the marks after it."""
     opening, core, closing = WORD_EDGES.fullmatch(word).groups()  # type: ignore[union-attr]  # all matches
     return opening, core, closing
 

@@ -118,7 +118,7 @@ class MarkPlacer:
         return placed
 
     def keep_order(self, nodes: Sequence[MarkNode], positions: Sequence[Position]) -> Iterator[Position]:
-        """Yields the positions, moving points behind each other to keep their order."""
+        """Yields the positions, moving points past each other to keep their order."""
         last = 0
         for node, position in zip(nodes, positions, strict=True):
             mark = self.marks[node.first]

@@ -230,7 +230,7 @@ def ends_with_stop(unit: Unit | None) -> bool:
 
 
 def stands_apart(code: Unit | None, unit: Unit, masked: MaskedText) -> bool:
-    """Whether a blank of the source separates a placeholder of a program from the unit behind it.
+    """Whether a blank of the source separates a placeholder of a program from the unit after it.
 
     No hyphen replaces it, since the placeholder may show a number, and only a suffix may touch it.
     """

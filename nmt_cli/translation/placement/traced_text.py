@@ -269,7 +269,7 @@ class TracedText:
             yield self.source_words[index], is_right
 
     def leave_word(self, index: int, point: int) -> Position:
-        """Returns the point before a character; behind the word that it divides, unless the source divides it too."""
+        """Returns the point before a character; after the word that it divides, unless the source divides it too."""
         before, after = self.text[index - 1 : index], self.text[index : index + 1]
         is_exact = index < len(self.text) and self.sources[index] == point
         if not is_exact and before.isalnum() and after.isalnum() and not find_unspaced(before + after):
@@ -278,7 +278,7 @@ class TracedText:
         return Position(index, index)
 
     def leave_final_mark(self, point: Position) -> Position:
-        """Returns the point, but before the mark that ends the sentence and what closes behind it."""
+        """Returns the point, but before the mark that ends the sentence and what closes after it."""
         bare = self.text.rstrip(BEHIND_FINAL_MARK)
         end = len(bare.rstrip(END_MARKS))
         return point._replace(start=end, end=end) if end < len(bare) and point.start > end else point

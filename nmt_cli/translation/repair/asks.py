@@ -151,7 +151,7 @@ class Asker:
         return [target.log_probabilities for target in forced]
 
     def make_rows(self, questions: Sequence[Question]) -> list[SourceRow]:
-        """Returns a row for the text of each question, behind its context."""
+        """Returns a row for the text of each question, after its context."""
         texts, contexts = [question.text for question in questions], [question.context for question in questions]
         return self.tools.network.source.make_rows(texts, None, [self.config.tags] * len(texts), contexts)
 

@@ -462,7 +462,7 @@ def find_asides(line: DividedLine) -> Iterator[Frame]:
 
 
 def is_aside(text: str) -> bool:
-    """Whether the words in brackets are no part of the sentence behind them: a sound, or a sentence of their own."""
+    """Whether the words in brackets are no part of the sentence after them: a sound, or a sentence of their own."""
     return text[:1].islower() or text.isupper() or (text[:1].isalpha() and text[-1] in END_MARKS)
 
 

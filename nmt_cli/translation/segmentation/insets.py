@@ -88,7 +88,7 @@ def find_speech(text: str, languages: tuple[str, str], quotes: tuple[str, str]) 
 
 
 def is_reported(quotation: re.Match[str], saying: str) -> bool:
-    """Whether the words behind a quotation say who speaks: they follow a pause, or begin no sentence."""
+    """Whether the words after a quotation say who speaks: they follow a pause, or begin no sentence."""
     behind = quotation.string[quotation.end() :]
     word = re.match(r"\s+([^\W\d_])", behind)
     is_pause = quotation["mark"] is None or quotation["mark"][-1] in COMMAS or bool(quotation["behind"])
@@ -97,7 +97,7 @@ def is_reported(quotation: re.Match[str], saying: str) -> bool:
 
 
 def close_speech(quotation: re.Match[str], language: str, quote: str, *, reported: bool) -> Inset:
-    """Returns the marks behind what is said: „Wo?“, fragte er, but “Where?” he asked."""
+    """Returns the marks after what is said: „Wo?“, fragte er, but “Where?” he asked."""
     mark, usual = quotation["mark"] or quotation["comma"], find_rules(language).speech
     is_pause = mark[-1] in COMMAS
     is_outside = usual.endswith(",") if usual else quotation["mark"] is None or bool(quotation["behind"])
