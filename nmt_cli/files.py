@@ -153,7 +153,7 @@ DAY = 24 * 60 * 60  # seconds
 
 
 def read_state(path: Path) -> FileState | None:
-    """Returns what changes whenever a file does; None if there is none."""
+    """Returns a value that changes whenever a file does; None if there is no file."""
     try:
         return make_state(path.stat())
     except OSError:

@@ -44,7 +44,7 @@ def find_plugin(group: str, name: str) -> EntryPoint | None:
 
 
 def load_plugin(plugin: EntryPoint) -> Any:
-    """Returns what a plugin names. Raises MissingExtraError if it cannot be imported."""
+    """Returns the object that a plugin names. Raises MissingExtraError if it cannot be imported."""
     try:
         return plugin.load()
     except Exception as error:  # whatever the code of others raises

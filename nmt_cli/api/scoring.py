@@ -286,7 +286,7 @@ class EvaluationRequest:
 
     @property
     def names(self) -> list[str]:
-        """The names of the systems: of models what `--model` takes, else their files."""
+        """The names of the systems: for models as `--model` takes them, else their files."""
         first, *others = map(name_model, self.systems)
         return [first if self.rerank is None else f"{first} reranked by {name_model(self.rerank)}", *others]
 

@@ -246,7 +246,7 @@ def list_more(request: TrainRequest) -> list[TypedOption]:
 
 
 def explain_end(request: TrainRequest) -> str:
-    """Returns what is saved of a training that was ended at once, and the command that continues or repeats it."""
+    """Describes the saved part of a training that was stopped at once, and the command that continues or repeats it."""
     from nmt_cli.runtime.model_directory import CARD, STAGES
     from nmt_cli.training.checkpoints import is_of_earlier
     from nmt_cli.training.request import read_started_facts

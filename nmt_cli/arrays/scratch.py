@@ -139,7 +139,7 @@ class Column:
             self.file.close()
 
     def read(self) -> NDArray[Any]:
-        """Returns all values (N,). What is changed in them is not changed in the file."""
+        """Returns all values (N,). Changes to them do not change the file."""
         if self.path is not None and self.size and not self.parts:
             self.flush()
             self.parts = [np.asarray(np.memmap(self.path, self.dtype, "c", shape=(self.size,)))]
@@ -182,7 +182,7 @@ def place_in_partitions(numbers: IntArray, heads: NDArray[np.int64]) -> tuple[In
 
 
 def judge_blocks(count: int, judge: Callable[[slice], BoolArray]) -> BoolArray:
-    """Returns (N,) what `judge` returns for each block of rows."""
+    """Returns (N,) the results of `judge` for all blocks of rows."""
     result = np.zeros(count, np.bool_)
     for block in iterate_blocks(count):
         result[block] = judge(block)

@@ -102,7 +102,7 @@ RIGHT = rf"(?i:{FILE_ENDING})|[:@=/_.]?[A-Za-z_][\w/:]*+(?i:{FILE_ENDING})?(?!['
 
 
 def join_tokens(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Span]:
-    """Joins masked spans with what belongs to them in their token; spans are in order."""
+    """Joins masked spans with the rest of their token; spans are in order."""
     joined: list[Span] = []
     for span, following in zip(spans, [*spans[1:], None], strict=True):
         if span.kind in QUOTED_KINDS and not span.is_extracted and is_quoted(span, text):
@@ -126,7 +126,7 @@ def is_quoted(span: Span, text: str) -> bool:
 
 
 def extend_token(span: Span, text: str, start: int, end: int, is_word: WordTest) -> Span:
-    """Extends a span by what adjoins it, from `start` to `end` at most, unless it consists of words."""
+    """Extends a span by adjacent text, from `start` to `end` at most, unless that consists of words."""
     before = re.search(LEFT, text[start : span.start])
     after = re.match(RIGHT, text[span.end : end])
     abbreviates = before and before[0].endswith(".") and span.is_number  # ca.100
@@ -267,7 +267,7 @@ SHORTEST_WORD = 4  # letters; a shorter part of a path may be a unit
 
 
 class CodeFinder:
-    """Finds what is written unlike the words of the training text."""
+    """Finds text written unlike the words of the training text."""
 
     def __init__(self, source: TextProfile, language: str = "") -> None:
         rules = find_rules(language)

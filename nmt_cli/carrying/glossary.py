@@ -165,7 +165,7 @@ class Glossary:
         return max(term.count(" ") for term in self.bare) + 1
 
     def find_forms(self, text: str, language: str) -> Iterator[tuple[str, str]]:
-        """Yields what looks like another form of a term but is none of the glossary's, and that term.
+        """Yields words that look like another form of a term but are not in the glossary, and that term.
 
         Of "our landlords" and the term "landlord": "landlords", "landlord". Only a person knows how the translation of
         that form is written. Finds nothing in a language of which no `inflections` are known.

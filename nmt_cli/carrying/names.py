@@ -64,7 +64,7 @@ class WordReader(Protocol):
 
 
 class WordForms:
-    """The words of training, and what their language makes of them."""
+    """The words of training, and the rules of their language."""
 
     def __init__(self, words: WordCounts, rules: LanguageRules) -> None:
         self.words, self.rules = words, rules
@@ -92,7 +92,7 @@ class WordForms:
         )
 
     def is_compound(self, key: str, parts: int = MOST_PARTS) -> bool:
-        """Whether a word consists of known ones, perhaps with what its language puts between them: Arbeit-s-zeit."""
+        """Whether a word consists of known ones, perhaps with the linking letters of its language: Arbeit-s-zeit."""
         if not self.rules.compound_links:
             return False
         for start in range(2, len(key) - SHORTEST_PART + 1):

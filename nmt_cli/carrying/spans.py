@@ -241,7 +241,7 @@ class Context(NamedTuple):
     find_usual_case: Callable[[str], str | None] | None = None  # of a word within a sentence
 
     def is_version(self, text: str, start: int, end: int) -> bool:
-        """Whether a number is the version of what is named before it, whose point stays: `Python 3.12 is new`.
+        """Whether a number is the version of the name before it, whose point stays: `Python 3.12 is new`.
 
         Amounts are none: `Tom 2.5 euros`. Where a language does not list their words, any word may be one, though not
         behind inner capitals: `USB 3.0 port`.
@@ -268,7 +268,7 @@ class Attempt(NamedTuple):
 
     @property
     def covered(self) -> str:
-        """The sentence with carried spans covered."""
+        """The sentence with protected spans covered."""
         return cover_spans(self.text, self.spans)
 
     @property
@@ -278,7 +278,7 @@ class Attempt(NamedTuple):
 
     @classmethod
     def from_texts(cls, text: str, target: str) -> Attempt:
-        """Returns a whole text, of which nothing is carried, with its translation."""
+        """Returns a whole text without protected spans, with its translation."""
         return cls(text, (), text, target, lambda span: True)
 
 
@@ -355,7 +355,7 @@ class LossWords(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LostKind(Kind, ABC):
-    """A kind that the network writes itself, carried only if the network lost it.
+    """A kind that the network writes itself, protected only if the network lost it.
 
     Repairs ask `list_carried` of a sentence, which may be stricter than the `find_lost` that both they and checks ask.
     """
@@ -364,7 +364,7 @@ class LostKind(Kind, ABC):
 
     @abstractmethod
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
-        """Returns what a translation lost, and what it has besides."""
+        """Returns the lost and the added parts of a translation."""
 
     @abstractmethod
     def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:

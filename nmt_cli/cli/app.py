@@ -219,7 +219,7 @@ class Stop:
 
 @contextmanager
 def catch_stop_signals(say: Callable[[str], None] = lambda text: None) -> Iterator[Stop]:
-    """Turns SIGINT, SIGTERM and SIGHUP within the block into requests to stop, of which `say` is told at once.
+    """Turns SIGINT, SIGTERM and SIGHUP within the block into requests to stop, which `say` gets at once.
 
     A block stopped before there is anything to keep exits with the signal's own exit code.
     """

@@ -435,7 +435,7 @@ def limit_start(request: TrainRequest, stop: Stop) -> Iterator[None]:
 
 @contextmanager
 def explain_interruption(screen: Screen, stop: Stop, request: TrainRequest) -> Iterator[None]:
-    """Says what is saved of a training that is ended at once, and how it goes on.
+    """Shows the saved part of a training that is stopped at once, and how to continue it.
 
     One with synthetic pairs that was stopped midway ends the command with the signal's exit code.
     """

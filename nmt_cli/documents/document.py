@@ -167,7 +167,7 @@ class Document(ABC):
             begins = False
 
     def read_checked(self) -> Iterator[TranslationUnit]:
-        """Yields the units; what they write is read back before it is complete."""
+        """Yields the units; their output is read back before it is complete."""
         units = self.locate(self.read_units())
         return units if self.guard is None else self.guard(self, self.reopen, units)
 
@@ -194,7 +194,7 @@ class Document(ABC):
         return False
 
     def report_to(self, outer: Document) -> None:
-        """Shares what is noted with a document around this one."""
+        """Shares the notes with a document around this one."""
         self.notes, self.torn = outer.notes, outer.torn
 
 

@@ -42,7 +42,7 @@ EMPTY_PLURALS = "nplurals=INTEGER; plural=EXPRESSION;"
 
 
 def complete_header(text: str, source: str, language: str) -> str:
-    """Returns a catalogue with the language instead of the source's, and what the header of a template lacks.
+    """Returns a catalogue with the language instead of the source's, and with the missing lines of a template's header.
 
     Otherwise, a header that a person has filled in, and the forms of a language without known ones, stay as they are.
     """
@@ -94,7 +94,7 @@ PLURAL_FORMS = re.compile(r"nplurals\s*=\s*([1-9])(?!\d)")  # no language has mo
 
 
 def list_messages(translations: Sequence[Translation]) -> list[str]:
-    """Returns what is wrong with the translations of a message; of several sentences, names those of low confidence."""
+    """Returns the faults of the translations of a message; of several sentences, names those of low confidence."""
 
     def name(check: FailedCheck, translation: Translation) -> str:
         if check.kind != "confidence" or translation.least_sure or len(translations) == 1:

@@ -34,7 +34,7 @@ ONE_BY_ONE = 16  # units that are told from those behind them, before all that f
 
 
 class WrittenUnit(NamedTuple):
-    """A unit as it is written: its piece of the document, how it is undone, and what it must hold."""
+    """A unit as it is written: its piece of the document, how it is undone, and the marks that it must hold."""
 
     piece: int
     first: int  # the number of its first text
@@ -54,7 +54,7 @@ class FoundUnit(NamedTuple):
 
 
 class ReadBack:
-    """Holds what is written until it has been read back. `reopen` reads the units of a document or of a part of it."""
+    """Holds the output until it has been read back. `reopen` reads the units of a document or of a part of it."""
 
     def __init__(self, document: Document, reopen: Reopen) -> None:
         self.document = document
@@ -99,7 +99,7 @@ class ReadBack:
         return data.decode("utf-8") if self.is_text else data
 
     def undo_torn(self, pieces: list[bytes], written: list[WrittenUnit]) -> Iterator[tuple[WrittenUnit, str]]:
-        """Puts the source in place of the pieces that fail, and yields their units, each with what is wrong."""
+        """Puts the source in place of the pieces that fail, and yields their units, each with its fault."""
         parts = self.read(pieces)  # once, where nothing fails: that is most of what reading back costs
         if parts is None:
             for unit in self.halve(pieces, written):

@@ -162,7 +162,7 @@ class UsfmParser:
         self.add_text(behind)
 
     def finish_paragraph(self) -> Iterator[str | TranslatedPart]:
-        """Yields the paragraph read so far, and what stands after its text."""
+        """Yields the paragraph read so far, and the marks after its text."""
         after: list[str | TranslatedPart] = []
         while self.items and self.items[-1].kind in ("point", "text") and not self.items[-1].text.strip():
             after.extend(reversed(self.items.pop().template))

@@ -261,7 +261,7 @@ def get_object(values: Any, key: str) -> dict[str, Any]:
 
 
 def read_unit(tree: Any) -> Mapping[str, Any] | None:
-    """Returns the text of a leaf with its state; None for what is no leaf."""
+    """Returns the text of a leaf with its state; None for other nodes."""
     unit = tree.get("stringUnit") if isinstance(tree, dict) else None
     return unit if isinstance(unit, dict) and isinstance(unit.get("value"), str) else None
 

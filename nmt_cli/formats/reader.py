@@ -91,7 +91,7 @@ class Reader(ABC):
         raise NotImplementedError
 
     def measure_lines(self, *sides: Sequence[Sized]) -> None:
-        """Is told of the lines of each stream that become parts."""
+        """Receives the lines of each stream that become parts."""
         return None
 
     def take_parts(self, count: int) -> tuple[LinePart, ...]:
@@ -147,7 +147,7 @@ class Reader(ABC):
         raise DataError(f"{where}: {problem}", hint=hint or f"it should contain {self.expects}")
 
     def read_tags(self, line: int, cell: str) -> TagSet:
-        """Returns the tags in a cell. Raises DataError, naming the line, for what is no tag."""
+        """Returns the tags in a cell. Raises DataError, naming the line, for a text that is not a tag."""
         try:
             return parse_tag_list(cell)
         except OptionError as error:

@@ -220,7 +220,7 @@ class Workbook(Book):
 
     @cached_property
     def styles(self) -> dict[str, str]:
-        """What styles show a number as, by their numbers: a date or a duration."""
+        """How styles show a number, by their numbers: as a date or a duration."""
         codes, kinds = dict(BUILT_IN), []
         for element in self.read_elements(self.find_part("styles"), "numFmt", "cellXfs"):
             if element.tag == "numFmt":
@@ -247,7 +247,7 @@ def unescape(text: str) -> str:
 
 
 def name_format(code: str) -> str:
-    """Returns what a code for numbers shows: "d. mmm" a date, "[h]:mm" a duration, "0.00" neither.
+    """Returns the kind of value that a number format shows: "d. mmm" a date, "[h]:mm" a duration, "0.00" neither.
 
     Of the parts of a code, divided by semicolons, the first counts.
     """
@@ -270,14 +270,14 @@ def format_time(days: float, kind: str, *, is_1904: bool) -> str:
 
 
 def number_column(reference: str, *, otherwise: int) -> int:
-    """Returns the column, from 0, of the cell that is called "AB12"; `otherwise` for what is no name of one."""
+    """Returns the column, from 0, of the cell that is called "AB12"; `otherwise` for other texts."""
     column = count_letters(reference.rstrip("0123456789"))
     return otherwise if column < 0 else column
 
 
 @lru_cache(1 << 10)
 def count_letters(letters: str) -> int:
-    """Returns the column of these letters, from 0: "A" is 0, "AB" is 27; -1 for what are none."""
+    """Returns the column of these letters, from 0: "A" is 0, "AB" is 27; -1 for other characters."""
     number = 0
     for letter in letters.upper() if COLUMN_LETTERS.fullmatch(letters) else "":
         number = 26 * number + ord(letter) - 64

@@ -226,7 +226,7 @@ class JournalledJob(NamedTuple):
     def start(
         self, *, threads: int | None = None, report: DoneReporter | None = None
     ) -> Callable[[Block], JournalledAnswer]:
-        """Starts the request, and raises what that raises."""
+        """Starts the request, and raises its errors."""
         return partial(answer_in_writing, self.request.start(threads=threads, report=report))
 
     def pack(self) -> JournalledJob:

@@ -60,7 +60,7 @@ class Rewrite(ABC):
         """Returns the text that the network should read and a memo of the changes; None if nothing changes."""
 
     def write(self, translation: str, memo: Any, written: Written) -> str:
-        """Puts back into the translation what was changed in its source; by default, nothing."""
+        """Undoes in the translation the changes of its source; by default, nothing."""
         return translation
 
     def keep(self, source: str, translation: str) -> str:

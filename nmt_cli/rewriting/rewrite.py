@@ -88,7 +88,7 @@ class RewrittenText(NamedTuple):
         return plan is not None and plan.kind == "upper"
 
     def find_memo(self, kind: type[Rewrite]) -> Any:
-        """Returns what a rewrite of this kind keeps of its changes; None if it changed nothing."""
+        """Returns the memo of a rewrite of this kind about its changes; None if it changed nothing."""
         return next((memo for rewrite, memo in self.memos if isinstance(rewrite, kind)), None)
 
     def mask(self, masked: MaskedText) -> MaskedText:

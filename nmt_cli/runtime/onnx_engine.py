@@ -125,7 +125,7 @@ class KeptGraph:
 
     @contextmanager
     def place_weights(self) -> Iterator[Path]:
-        """Yields a folder in which the weights can be mapped while the block runs; what is mapped then stays.
+        """Yields a folder in which the weights can be mapped while the block runs; mapped weights stay.
 
         Where no copy can be written, it is their own, in which they have to be replaced as a whole.
         """

@@ -10,7 +10,7 @@ Fields = dict[int, list[Any]]  # the values of each field of a message of Protoc
 
 
 def parse_message(data: bytes) -> Fields:
-    """Returns the fields of a message: numbers, 4 or 8 bytes, or the bytes of what has a length."""
+    """Returns the fields of a message: numbers, 4 or 8 bytes, or the bytes of a field with a length."""
     fields: Fields = {}
     position = 0
 

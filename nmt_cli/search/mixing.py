@@ -161,7 +161,7 @@ class GuidedState(NamedTuple, Generic[StateT]):
 
 
 class GuidedModel(Generic[StateT]):
-    """Implements `StepModel`; a sentence without a datastore gets what the network predicts, bit by bit."""
+    """Implements `StepModel`; a sentence without a datastore gets the network's prediction, bit by bit."""
 
     def __init__(self, model: VectorModel[StateT], parts: Sequence[Sequence[StoredTokens]], vocabulary: int) -> None:
         """`parts` has those that may guide each sentence of a batch; `vocabulary` is the number of target ids."""

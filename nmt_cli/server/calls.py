@@ -82,7 +82,7 @@ class Values(NamedTuple):
 
 @dataclass
 class Call:
-    """A parsed request, and what its answer warns of."""
+    """A parsed request, and the warnings of its answer."""
 
     request: Request
     values: Values
@@ -335,7 +335,7 @@ SURELY_MEANT = 0.75  # similarity of a name to one of these
 
 
 class ServedPath(NamedTuple):
-    """A path with its handler, and what `/docs` and `/spec` say of it; without a summary, nothing.
+    """A path with its handler, and its description in `/docs` and `/spec`; without a summary, none.
 
     The type that the handler returns is the schema of its answer.
     """

@@ -106,7 +106,7 @@ class PatientProtocol(H11Protocol):
         return True
 
     def send_interim_answer(self) -> None:
-        """Sends what every client of HTTP/1.1 skips; the system of one that is gone refuses it."""
+        """Sends bytes that every client of HTTP/1.1 skips; if the client has gone, its system refuses them."""
         if self.conn.our_state is h11.SEND_RESPONSE and self.scope["http_version"] == "1.1":
             event = h11.InformationalResponse(status_code=100, headers=[], reason="Continue")
             self.transport.write(self.conn.send(event))

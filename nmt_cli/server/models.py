@@ -30,7 +30,7 @@ LOADED_EXTRA = 30_000_000  # bytes that a loaded model takes beside its files: t
 
 
 class FailedLoad(NamedTuple):
-    """The last try to load what replaced a model."""
+    """The last attempt to load the replacement of a model."""
 
     reason: str
     states: Mapping[str, FileState]  # of all files of the directory, any of which may have been missing
@@ -196,7 +196,7 @@ class ModelPool:
             return model.translator
 
     def load(self, model: ServedModel, twins: Sequence[ServedModel], states: Mapping[str, FileState]) -> Translator:
-        """Loads what is in the directory, whose files had these states before.
+        """Loads the model in the directory, whose files had these states before.
 
         Raises the errors of the opener, and OptionError for other languages.
         """

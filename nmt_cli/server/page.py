@@ -167,7 +167,7 @@ def describe_line(
 
 
 def describe_checks(translation: Translation, but: str = "") -> list[str]:
-    """Returns what a person should know of a translation, except for checks of a kind, and no place in the code."""
+    """Returns the failed checks of a translation in words, without those of the kind `but` and places in the code."""
     messages = {"failed": f"not translated: {INTERNAL_ERROR}"}
     return [messages.get(check.kind, check.message) for check in translation.checks if check.kind != but]
 

@@ -248,7 +248,7 @@ class Wishes(NamedTuple):
     column: str | None = None  # of a table, to translate
 
     def fit_to(self, model: ServedModel) -> RequestOptions:
-        """Returns the options of a search. Raises RequestError for what the model lacks."""
+        """Returns the options of a search. Raises RequestError for options that the model lacks."""
         if self.domain and self.domain not in model.card.domains:
             domains = ", ".join(sorted(model.card.domains)) or "none"
             raise RequestError(400, f"Value for 'tag' not supported: {self.domain}; the model knows {domains}")

@@ -237,7 +237,7 @@ class DocumentStore:
         return document
 
     def close(self) -> None:
-        """Gives up what is not finished."""
+        """Cancels all unfinished documents."""
         for document in self.list_unfinished():
             document.task.cancel()
 

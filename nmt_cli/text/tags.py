@@ -32,7 +32,7 @@ MOST_CANDIDATES = 6  # languages of one name that an error shows
 
 
 class TagPurpose(StrEnum):
-    """What a tag decides, in the order in which tags are read."""
+    """The purpose of a tag; tags are read in this order."""
 
     TARGET = "target language"
     SOURCE = "source language"
@@ -157,7 +157,7 @@ def reverse_tags(tags: Iterable[Tag]) -> TagSet:
 
 
 def find_tag_value(tags: Iterable[Tag], kind: TagPurpose) -> str | None:
-    """Returns what the tag of this kind says, if there is one: the code of a language, a domain, a register."""
+    """Returns the value of the tag of this kind, if there is one: the code of a language, a domain, a register."""
     return next((tag.value for tag in tags if tag.kind is kind), None)
 
 

@@ -118,7 +118,7 @@ class Deadline:
             raise TooShortError(f"--time {option} is too short to learn anything", least)
 
     def set_validation(self, seconds: float) -> None:
-        """Takes what one validation costs as of now."""
+        """Updates the cost of one validation."""
         self.validation_seconds, self.measured_share = seconds, self.share
 
     def start(self, *, elapsed: float | None = None, share: float = 0.0) -> None:

@@ -132,7 +132,7 @@ class TrainRequest:
         return {name for name, (value, default) in values.items() if value != defaults.get(name, default)}
 
     def identify(self, replay: str | None = None) -> dict[str, Any]:
-        """Returns what a checkpoint may only be resumed with; `replay` is the fingerprint of the old pairs."""
+        """Returns the values that must not change on resuming; `replay` is the fingerprint of the old pairs."""
         settings = {"network": self.network.to_mapping(), "training": self.training.to_mapping()}
         return {"data": self.corpus.fingerprint, "replay": replay, **settings}
 

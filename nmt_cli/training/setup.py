@@ -222,7 +222,7 @@ def restore_parent(facts: dict[str, Any]) -> ParentInfo | None:
 
 
 def start_clock(run: TrainingRun, deadline: Deadline) -> None:
-    """Starts the clock of a run, measuring what closes it; a resumed run continues where its checkpoint stopped it.
+    """Starts the clock of a run, measuring its last steps; a resumed run continues where its checkpoint stopped it.
 
     Raises TooShortError if the time is too short for a single update.
     """
@@ -266,7 +266,7 @@ def measure_pace(run: TrainingRun, deadline: Deadline) -> None:
 
 
 def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
-    """Sets the costs of a validation and of what follows the last one. Raises TooShortError."""
+    """Sets the costs of a validation and of the steps after the last one. Raises TooShortError."""
     validator, keras = run.validator, run.validator.translator
     # 1. Time a validation, on a part of the development set.
     deadline.validation_seconds = run.cluster.share_number(validator.estimate_seconds(run.trainer))

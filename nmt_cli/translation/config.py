@@ -136,7 +136,7 @@ class MemoryOptions(Settings, panel="Text"):
 
 
 class TranslateOptions(NamedTuple):
-    """How lines are translated: what is asked for, and what `known_tags.fit_to_model` makes of it for a model."""
+    """How lines are translated: the request, and its form for a model, which `known_tags.fit_to_model` returns."""
 
     search: SearchOptions  # with the tags of the model
     repair: RepairOptions | None = None  # None: translations stay as search found them

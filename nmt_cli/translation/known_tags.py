@@ -21,7 +21,7 @@ ASKED_FOR = {TagPurpose.TARGET: "translates to", TagPurpose.SOURCE: "translates 
 
 
 def fit_to_model(options: TranslateOptions, card: ModelCard, model: Path | str) -> TranslateOptions:
-    """Returns options as a model follows them: with its tags, its domains, and what it reads in context.
+    """Returns options as a model follows them: with its tags, its domains and its context.
 
     Raises OptionError for tags and context that it does not know.
     """

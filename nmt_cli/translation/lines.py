@@ -23,7 +23,7 @@ ContextScope = Literal["nothing", "documents", "everything"]  # that is read wit
 
 
 class Line(NamedTuple):
-    """A text to translate, and what is particular to it."""
+    """A text to translate, with its own settings."""
 
     text: str | MarkedText
     tags: TagSet = ()  # those of the options decide where both name one of a kind

@@ -169,7 +169,7 @@ class TranslationRequest:
         return replace(self, packed=packed)
 
     def hold(self) -> Self:
-        """Returns the request with copies of the models and the glossary. Raises what `pack` does."""
+        """Returns the request with copies of the models and the glossary. Raises the errors of `pack`."""
         return self.pack().unpack()
 
     def unpack(self) -> Self:

@@ -247,7 +247,7 @@ class LineTranslator:
 
     @cached_property
     def stored_entries(self) -> StoredEntries | None:
-        """What is remembered of entries of a memory that guide the network; None for an ensemble."""
+        """The cached states of memory entries that guide the network; None for an ensemble."""
         from nmt_cli.runtime.onnx_engine import OnnxEngine
         from nmt_cli.translation.memory.lookup import StoredEntries  # which few runs need
 

@@ -49,7 +49,7 @@ def write_report(report: Report, path: Path, *, test_set: str, inputs: Mapping[s
 
 
 def list_facts(report: Report, test_set: str, inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Returns what was scored and how, as pairs of name and value."""
+    """Returns the subject and the method of the scores, as pairs of name and value."""
     facts = [("sentences", f"{report.sentences:,} {test_set}")]
     facts.append(("references", f"{report.references_per_sentence} each"))
     if report.search is not None:
@@ -82,7 +82,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
 
 
 def render_facts(facts: Sequence[tuple[str, str]], warnings: Sequence[str]) -> list[str]:
-    """Returns what was scored and how, followed by the warnings."""
+    """Returns the subject and the method of the scores, followed by the warnings."""
     entries = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts)
     return [f"<dl>{entries}</dl>", *(f'<p class="warning">{escape(warning)}</p>' for warning in warnings)]
 

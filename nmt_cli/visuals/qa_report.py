@@ -81,7 +81,7 @@ class QaEntry(NamedTuple):
 
 
 def list_changes(translation: Translation) -> dict[str, list[str]]:
-    """Returns what was done besides the search, by the names in CHANGES."""
+    """Returns the changes made besides the search, by the names in CHANGES."""
     changes = {name: list(find(translation)) for name, find in CHANGES.items()}
     return {name: texts for name, texts in changes.items() if texts}
 

@@ -198,7 +198,7 @@ def answer_block(key: str, packed: list[Any], block: Any) -> bytes:
 
 
 def receive_answer(block: Any, reference: Any) -> Any:
-    """Waits for an answer and returns it. Raises what the work raised, and WorkerError if Ray fails."""
+    """Waits for an answer and returns it. Raises the errors of the work, and WorkerError if Ray fails."""
     import ray
 
     try:

@@ -35,7 +35,7 @@ class Work(Protocol[ItemTaken, AnswerGiven]):
         """Returns the same work with the content of the files that it names, for machines without them."""
 
     def hold(self) -> Work[ItemTaken, AnswerGiven]:
-        """Returns the same work with copies of the files that it names, which stay what they are.
+        """Returns the same work with copies of the files that it names, which do not change.
 
         The processes of this machine share them, and those that are started later have the same. They live as long as
         this process.
@@ -79,7 +79,7 @@ class Workers(ABC, Generic[WorkItem, WorkAnswer]):
 
     @abstractmethod
     def submit_block(self, block: WorkItem) -> Callable[[], WorkAnswer]:
-        """Hands in a block; returns the function that waits for its answer, and raises what the work on it raised."""
+        """Hands in a block; returns the function that waits for its answer, and raises the errors of the work."""
 
     @abstractmethod
     def count_workers(self) -> int:

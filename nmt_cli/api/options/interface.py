@@ -107,7 +107,7 @@ def check_call(
 
 
 def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) -> None:
-    """Raises OptionError for the first name of an option that a function does not take; the hint says what does."""
+    """Raises OptionError for the first option that a function does not take; the hint names a function that does."""
     unknown = next((name for name in values if name not in known), None)
     if unknown is None:
         return

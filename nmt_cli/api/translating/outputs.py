@@ -274,7 +274,7 @@ OutputState = Literal["unknown", "current", "outdated", "edited", "edited before
 
 
 class WrittenFile(NamedTuple):
-    """The hashes of an output and of what decided it (options:source), and its source as seen from its folder."""
+    """The hashes of an output and of its causes (options:source), and the path of its source from its folder."""
 
     content: str
     cause: str
@@ -297,7 +297,7 @@ class WrittenFiles:
         return self.folders[folder]
 
     def find_state(self, target: Path, cause: str) -> OutputState:
-        """Returns whether a file is as it was written, and what decides it has not changed."""
+        """Returns whether a file and its causes are unchanged since it was written."""
         written = self.open_folder(target.parent).get(target.name)
         if written is None or not target.is_file():
             return "unknown"

@@ -88,14 +88,14 @@ def is_quoted(match: re.Match[str]) -> bool:
 
 
 def decode_entity(match: re.Match[str]) -> str:
-    """Returns what an entity spells; itself if the text speaks of it: in quotes, or beside the letter it spells."""
+    """Returns the text of an entity; itself if the sentence is about it: in quotes, or beside the letter it spells."""
     spelled = html.unescape(match[0])
     is_explained = spelled.isalpha() and spelled in match.string
     return match[0] if is_explained or is_quoted(match) else spelled
 
 
 def drop_tag(match: re.Match[str]) -> str:
-    """Returns what a tag stands for; itself if the text speaks of it: in quotes, or among words without its partner."""
+    """Returns the text that replaces a tag; itself if the sentence is about it: in quotes, or without its partner."""
     around = match.string[: match.start()][-1:] + match.string[match.end() :][:1]
     name = match[1].lower()
     has_partner = len(set(re.findall(rf"<(/?){name}\b", match.string.lower()))) == 2

@@ -47,7 +47,7 @@ class MonolingualSide:
 
 
 def clean_monolingual(side: Side, pairs: Pairs, inputs: CorpusInputs, config: PrepareOptions) -> MonolingualSide:
-    """Returns the text of one side, of which what its own checks find is dropped."""
+    """Returns the text of one side, without the sentences that its own checks find."""
     run_checks(copy_side(pairs, side), config, lambda done: None, MONOLINGUAL_CHECKS)
     return MonolingualSide(side, pairs, inputs)
 

@@ -50,7 +50,7 @@ class ReadingJournal:
         return int(self.saved.get("chunks", 0))
 
     def restore(self, pairs: Pairs) -> None:
-        """Puts into `pairs`, which are empty, what an interrupted run has read."""
+        """Puts the pairs that an interrupted run has read into the empty `pairs`."""
         if not self.chunks:
             return
         pairs.tag_sets[:] = [parse_stored_tags(tags) for tags in self.saved["tag_sets"]]
@@ -153,7 +153,7 @@ def lock_folder(folder: Path, directory: Path) -> Iterator[None]:
 
 
 def refuse_other_preparation(folder: Path, identity: JobIdentity, directory: Path) -> None:
-    """Raises DataError if what was interrupted had other inputs or options."""
+    """Raises DataError if the interrupted run had other inputs or options."""
     for path in folder.glob(f"*/{JOURNAL}"):
         begun = read_journal(path).get("identity", {})
         different = [name for name in identity if begun.get(name) != identity[name]]
@@ -165,14 +165,14 @@ def refuse_other_preparation(folder: Path, identity: JobIdentity, directory: Pat
 
 
 def read_journal(path: Path) -> dict[str, Any]:
-    """Returns what a journal says; empty without one, or if it is damaged."""
+    """Returns the entries of a journal; empty without one, or if it is damaged."""
     with suppress(OSError, ValueError):
         return dict(json.loads(path.read_text(encoding="utf-8")))
     return {}
 
 
 def describe_preparation(inputs: Sequence[CorpusFile], config: PrepareOptions) -> JobIdentity:
-    """Returns all that decides what is read: the files, and the options."""
+    """Returns the files and the options that decide how the input is read."""
     files: dict[str, list[Any]] = {}
     for file in inputs:
         states = [os.stat(path) for path in file.files if path != STDIN]

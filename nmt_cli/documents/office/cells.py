@@ -97,7 +97,7 @@ class Sheet(ABC):
 
     @cached_property
     def parts(self) -> list[str | SheetRow]:
-        """The sheet; of its rows, whose trees would fill the memory, only what is needed is kept."""
+        """The sheet; of its rows, whose trees would fill the memory, only the needed parts are kept."""
         self.width, numbers = 0, range(1)
         awaits_header = has_header(self.source)
         parts: list[str | SheetRow] = []
@@ -130,7 +130,7 @@ class Sheet(ABC):
         """
 
     def widen(self, text: str) -> str:
-        """Returns what is outside of rows, in a sheet that gets wider."""
+        """Returns the parts outside of rows, in a sheet that gets wider."""
         return text
 
     def read_units(self) -> Iterator[TranslationUnit]:

@@ -71,7 +71,7 @@ class MailDocument(Document):
             yield make_verbatim_unit(body)
 
     def read_parts(self, body: bytes, boundary: bytes, depth: int) -> Iterator[TranslationUnit]:
-        """Yields the units of the parts between boundaries; what stands around all of them is kept."""
+        """Yields the units of the parts between boundaries; the text around them is kept."""
         before, *rest = re.split(rb"(?m)^(--" + re.escape(boundary) + rb"(?:--)?[ \t]*\r?(?:\n|\Z))", body)
         yield make_verbatim_unit(before)
         for line, part in zip(rest[::2], rest[1::2], strict=True):

@@ -177,7 +177,7 @@ class WorkbookSheet(Sheet):
         return f"{set_attribute(tree.tag, 'r', number)}{cells}{tree.end}" if number else row
 
     def widen(self, text: str) -> str:
-        """Returns what is outside of rows, with the extent of the sheet and the width of the added columns."""
+        """Returns the parts outside of rows, with the extent of the sheet and the width of the added columns."""
         if not self.added:
             return text
         last = self.width + len(self.added)

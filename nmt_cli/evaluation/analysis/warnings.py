@@ -165,7 +165,7 @@ def name_sentences(rows: Sequence[int]) -> str:
 
 
 def check_references(references: Sequence[str], config: ScoreOptions = DEFAULT) -> list[str]:
-    """Returns a message if the references were tokenised, and so are not what people wrote."""
+    """Returns a message if the references were tokenised, so that nobody wrote them like this."""
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
     if config.tokenizer != "13a" or tokenised <= len(references) * SUSPICIOUS_SHARE:
         return []

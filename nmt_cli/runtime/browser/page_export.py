@@ -173,7 +173,7 @@ def join_weights(graph: Path, joined: Path) -> bytes:
 
 
 def describe_graph(path: Path) -> dict[str, Any]:
-    """Returns what ONNX Runtime Web cannot tell of a graph: its metadata; and its inputs and outputs."""
+    """Returns the description of a graph that ONNX Runtime Web lacks: its metadata, inputs and outputs."""
     session = KeptGraph(path).open_session()
     sides = {"inputs": session.get_inputs(), "outputs": session.get_outputs()}
     described = {side: [[node.name, node.type, node.shape] for node in nodes] for side, nodes in sides.items()}

@@ -58,7 +58,7 @@ class Border(NamedTuple):
 
 
 def name_facts(content: bytes) -> str:
-    """Returns the name of the file that says what a graph with this content takes and gives."""
+    """Returns the name of the file that describes the inputs and outputs of a graph with this content."""
     return f"{hashlib.sha256(content).hexdigest()}.json"
 
 

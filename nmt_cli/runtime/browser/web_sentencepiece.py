@@ -29,7 +29,7 @@ def round_to_single(value: float) -> float:
 
 
 class SentencePieceProcessor:
-    """A model read from its bytes. Raises RuntimeError for what is no model, or one that changes its text."""
+    """A model read from its bytes. Raises RuntimeError for other bytes, and for a model that changes its text."""
 
     def __init__(self, model_proto: bytes) -> None:
         try:
@@ -168,7 +168,7 @@ class SentencePieceProcessor:
         return [symbol for symbol in symbols if symbol]
 
     def cut_characters(self, text: str) -> list[str]:
-        """Returns the characters of a text; what users defined is not cut."""
+        """Returns the characters of a text; user-defined pieces are not cut."""
         parts, position = [], 0
         for match in self.marks.finditer(text):
             parts += [*text[position : match.start()], match[0]]

@@ -70,7 +70,7 @@ class LanguageDraw(NamedTuple):
 
 
 def plan_draws(languages: IntArray | None, temperature: float, total: int) -> list[LanguageDraw]:
-    """Returns what an epoch of `total` pairs has of each language; none where all pairs are to be used once."""
+    """Returns how many of an epoch's `total` pairs each language has; none where all pairs are to be used once."""
     if languages is None or temperature == 1 or len(np.unique(languages)) < 2:
         return []
     rows = [np.flatnonzero(languages == language) for language in np.unique(languages)]

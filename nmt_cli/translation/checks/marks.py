@@ -71,7 +71,7 @@ def check_quotes(source: str, target: str, context: CheckContext) -> FailedCheck
 
 
 def compare_quotes(source: str, target: str, context: CheckContext, *, is_quoted: bool) -> str:
-    """Describes what is wrong with quotation marks; `is_quoted` says that the source has single ones."""
+    """Describes the fault of quotation marks; `is_quoted` says that the source has single ones."""
     count, target_count = (sum(map(text.count, DOUBLE_QUOTES)) for text in (source, target))
     if count == target_count and count_between(target) < count_between(source):
         return "words between quotations missing"

@@ -73,7 +73,7 @@ class CheckRow(NamedTuple):
 
     @classmethod
     def from_words(cls, words: LossWords, inspect: Inspection | None = None) -> CheckRow:
-        """Returns the row of what kinds of spans find lost; `inspect` looks for more than they do."""
+        """Returns the row of spans that their kinds find lost; `inspect` looks for more than they do."""
         kinds = [kind for kind in IF_LOST if kind.words is words]
         compare = partial(check_loss, words, kinds) if inspect is None else None
         return cls(words.fault, words.summary, compare, inspect, words.doc, words.repaired, words.unrepaired)

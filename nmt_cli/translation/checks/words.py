@@ -361,7 +361,7 @@ def is_long(word: str) -> bool:
 
 
 def find_repeat(source: str, target: str, context: CheckContext) -> str:
-    """Names a word or phrase twice in a row, unlike the source, between what parts phrases."""
+    """Names a word or phrase twice in a row, unlike the source, between the boundaries of phrases."""
     words = [word.strip(EDGES) for word in target.casefold().split()]
     repeated = len(words) - len({*words})
     # A phrase of two words that stands twice in a row repeats two words; a single one stands beside itself.

@@ -357,7 +357,7 @@ class TranslationMemory:
         return bool(self.targets or any(self.by_register.values()))
 
     def choose_register(self, tags: TagSet) -> TranslationMemory:
-        """Returns what answers those who ask for these tags: this memory, unless some pairs are of their register."""
+        """Returns the memory for requests with these tags: this one, unless some pairs are of their register."""
         return self.by_register.get(find_tag_value(tags, TagPurpose.REGISTER) or "", self)
 
     def add(self, source: str, target: str, register: str | None = None) -> None:

@@ -63,7 +63,7 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class TracedText:
-    """A translation and its source. What many marks ask for is found once, so that n marks take n steps."""
+    """A translation and its source. Answers for several marks are found once, so that n marks take n steps."""
 
     source: str
     text: str

@@ -162,7 +162,7 @@ class Asker:
 
 
 class Way(NamedTuple):
-    """A way to ask: what is asked for a reason, of what kind the answer is, and what is kept of it."""
+    """A way to ask: the question for a reason, the kind of answer, and the part of it that is kept."""
 
     change: Callable[[Asker, PieceCase, Any], list[Question]]
     answer: Callable[[Asker, Sequence[tuple[TextId, Question]]], list[Any]]
@@ -408,7 +408,7 @@ def find_lost(asker: Asker, case: PieceCase) -> LostText | None:
 
 
 def mask_lost(asker: Asker, case: PieceCase, lost: LostText) -> list[Question]:
-    """Asks for the text with placeholders for what was lost, as far as there are any."""
+    """Asks for the text with placeholders for the lost spans, as far as there are placeholders."""
     piece = carry_more(case.piece, lost.loss, asker.tools.reader)
     return [Question(piece.text, piece)]
 
@@ -483,7 +483,7 @@ def ask_without_pairs(asker: Asker, case: PieceCase, pairs: list[DoubtfulPair]) 
 def accept_settled(
     asker: Asker, case: PieceCase, pairs: list[DoubtfulPair], answers: list[tuple[Question, tuple[float, ...]]]
 ) -> Verdict:
-    """Accepts attention to the words between marks from what stands for them; if nothing does, they are left out."""
+    """Accepts attention to the words between marks from their translation; without one, they are left out."""
     rated = [pair.compare(case.translation, values) for pair, (_, values) in zip(pairs, answers, strict=True)]
     if asker.profile is not None and asker.tools.profile is not None:
         rated = [pair.leave_grammar(case.translation, asker.profile, asker.tools.profile.target) for pair in rated]

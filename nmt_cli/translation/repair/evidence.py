@@ -43,7 +43,7 @@ Loss = Mapping[LostKind, Sequence[Span]]  # what a translation lost of each kind
 
 
 def find_loss(piece: Piece, translation: Translation, context: Context, kinds: Sequence[LostKind]) -> Loss:
-    """Returns what a translation lost of a piece; of overlapping spans, the first kind's."""
+    """Returns the spans of a piece that a translation lost; of overlapping spans, the first kind's."""
     loss: dict[LostKind, list[Span]] = {}
     attempt = make_attempt(piece, translation)
     for kind in kinds:
@@ -65,7 +65,7 @@ def make_attempt(piece: Piece, translation: Translation) -> Attempt:
 
 
 def carry_more(piece: Piece, loss: Loss, reader: LineReader) -> Piece:
-    """Returns a piece that carries the lost spans, as far as there is room, instead of spans within them."""
+    """Returns a piece that protects the lost spans, as far as there is room, instead of spans within them."""
     lost = [span for spans in loss.values() for span in spans]
     kept = [span for span in piece.segment.spans if not any(is_overlapping(span, other) for other in lost)]
     room = len(PLACEHOLDERS) - sum(not span.is_extracted for span in kept)
@@ -368,7 +368,7 @@ def attend_to_pair(hypothesis: Hypothesis, pair: DoubtfulPair) -> Hypothesis:
 
 
 def list_telling_words(text: str, target: str, profile: TextProfile, language: str) -> list[str]:
-    """Returns the words of a text whose loss changes what is said: content words and negations."""
+    """Returns the words of a text whose loss changes its meaning: content words and negations."""
     words = (PUNCTUATION.sub("", word) for word in text.split())
     negations = find_rules(language).negations or "(?!)"
     return [

@@ -56,7 +56,7 @@ def find_fault(source: str, target: str, *, finished: bool, same_language: bool 
 
 
 def find_placeholder_fault(source: str, target: str) -> Fault | None:
-    """Returns what is wrong with the placeholders of `target`.
+    """Returns the faults of the placeholders of `target`.
 
     One more than in `source` stands for a word that would be lost. Two side by side, which have words between them in
     `source`, may have lost these; placeholders alone have lost all words.

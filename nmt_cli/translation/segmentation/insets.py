@@ -97,7 +97,7 @@ def is_reported(quotation: re.Match[str], saying: str) -> bool:
 
 
 def close_speech(quotation: re.Match[str], language: str, quote: str, *, reported: bool) -> Inset:
-    """Returns the marks after what is said: „Wo?“, fragte er, but “Where?” he asked."""
+    """Returns the marks after direct speech: „Wo?“, fragte er, but “Where?” he asked."""
     mark, usual = quotation["mark"] or quotation["comma"], find_rules(language).speech
     is_pause = mark[-1] in COMMAS
     is_outside = usual.endswith(",") if usual else quotation["mark"] is None or bool(quotation["behind"])

@@ -206,7 +206,7 @@ class LineReader:
 
 
 class PictureLines(LineReader):
-    """Reads lines that name pictures: each is one piece, whatever its name; nothing is carried or rewritten."""
+    """Reads lines that name pictures: each is one piece, whatever its name; nothing is protected or rewritten."""
 
     if_lost = doubtful = ()
 
