@@ -81,7 +81,7 @@ def parse_json(text: str) -> Any:
 def check_numbers(value: Any, key: str, levels: int) -> None:
     """Raises RecordError for a number in `value` that is not finite, and for more than `levels` levels of nesting."""
     if isinstance(value, float) and not math.isfinite(value):
-        raise RecordError(f"{key or 'it'} is no finite number")
+        raise RecordError(f"{key or 'it'} is not a finite number")
     if isinstance(value, dict | list) and not levels:
         raise RecordError(f"{key[:MOST_CHARACTERS]} is nested too deeply")
     if isinstance(value, dict):

@@ -93,7 +93,7 @@ def show_findings(screen: Screen, findings: Iterable[Finding]) -> None:
 def format_cut(finding: Finding) -> str:
     """Returns how many sources of a corpus were truncated, and where the first one is."""
     first = finding.examples[0]
-    return f"{finding.count:,} cut: {finding.problem}; the first is {first.place}"
+    return f"{finding.count:,} truncated: {finding.problem}; the first is {first.place}"
 
 
 def format_example(example: FindingExample) -> str:

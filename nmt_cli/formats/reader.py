@@ -161,7 +161,7 @@ class Reader(ABC):
         if code is None:
             self.refuse(
                 line,
-                f"{shorten_text(cell.strip(), LONGEST_CELL)!r} is no language that nmt knows, in a column of languages",
+                f"{shorten_text(cell.strip(), LONGEST_CELL)!r} is not a language that nmt knows (language column)",
                 "write its ISO 639-3 code, or ignore the column: --target-language-column none",
             )
         return (Tag(TagPurpose.TARGET, code),)

@@ -279,7 +279,7 @@ class TransformerConfig(ModelConfig, panel="Network"):
         if self.positions == "sinusoidal" and self.embedding % 2:
             raise OptionError(
                 f"--embedding is {self.embedding}; sinusoidal positions need an even number",
-                hint="each sine has its cosine; use an even width, or --positions learned",
+                hint="sines and cosines come in pairs; use an even width, or --positions learned",
             )
 
 

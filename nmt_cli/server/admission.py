@@ -276,7 +276,7 @@ class BoundedBody:
         try:
             message = await asyncio.wait_for(self.receive_part(), max(0.001, left))
         except TimeoutError as error:
-            raise RequestError(408, "the request came too slowly") from error
+            raise RequestError(408, "the request arrived too slowly") from error
         self.size += len(message.get("body", b""))
         self.is_complete = not message.get("more_body", False)
         if self.size > self.limit:

@@ -381,4 +381,4 @@ def load_added_paths(report: Callable[[str], None]) -> Iterator[ServedPath]:
         if isinstance(paths, Sequence) and all(isinstance(path, ServedPath) for path in paths):
             yield from paths
         else:
-            report(f"{plugin.name} of the package {name_package_of(plugin)} is no table of paths: it is not served")
+            report(f"{plugin.name} of the package {name_package_of(plugin)} is not a table of paths; it is not served")

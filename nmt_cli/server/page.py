@@ -262,7 +262,7 @@ NARROW = "@media (max-width: 40rem) { th { display: none; } td { display: block;
 
 def list_description_paths(paths: Sequence[ServedPath]) -> tuple[ServedPath, ...]:
     """Returns the paths at which the server and all others are described."""
-    metrics = ServedPath("/metrics", show_metrics, "Tell a monitor (Prometheus) what the server does.", methods=GET)
+    metrics = ServedPath("/metrics", show_metrics, "Report the server's state to a monitor (Prometheus).", methods=GET)
     described = [path for path in (*paths, metrics) if path.summary]
     return (
         metrics,
@@ -297,8 +297,8 @@ BODIES = ("application/json", "application/x-www-form-urlencoded", FORM)  # a fi
 ERRORS = {
     400: "the request is not understood",
     403: "the key is missing or wrong",
-    404: "there is nothing of this name",
-    408: "the request came too slowly",
+    404: "there is nothing with this name",
+    408: "the request arrived too slowly",
     413: "the request is too large",
     429: "too many requests: wait as Retry-After says",
     500: "the server has failed",

@@ -286,7 +286,7 @@ def train_tokenizer(
     reached = Tokenizer(model, settings).vocabulary_size
     if vocabulary_size is not None and reached < vocabulary_size:
         raise OptionError(
-            f"--vocab-size is {vocabulary_size:,}, but this text fills {reached:,} at most",
+            f"--vocab-size is {vocabulary_size:,}, but this text yields at most {reached:,}",
             hint=f"give --vocab-size {reached} or less, or leave it out",
         )
     return model

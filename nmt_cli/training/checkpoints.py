@@ -69,7 +69,7 @@ def read_arrays(path: Path, names: Iterable[str] | None = None) -> NamedArrays:
         raise DamagedError(f"{path} cannot be read: {error}") from error
     damaged = next((name for name, array in arrays.items() if not is_finite(array)), None)
     if damaged is not None:
-        raise DamagedError(f"{path} cannot be read: {damaged} has values that are no numbers")
+        raise DamagedError(f"{path} cannot be read: {damaged} has values that are not numbers")
     return arrays
 
 

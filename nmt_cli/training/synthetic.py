@@ -81,7 +81,7 @@ def assist_with_synthetic(request: TrainRequest, model: Path) -> None:
         cluster.ask_chief(False)
     mixture = model / STAGES / MIXTURE
     if not mixture.is_dir():
-        raise NotFoundError(f"{mixture}/ does not exist", hint="all machines need to see the model directory")
+        raise NotFoundError(f"{mixture}/ does not exist", hint="all machines need access to the model directory")
     assist(fit_request(request, MixedCorpus.load(mixture)))
 
 

@@ -134,6 +134,6 @@ def serve_blocks(
 def report_lost(block: Any) -> WorkerError:
     """Returns the error for a block that killed every worker."""
     return WorkerError(
-        f"{ATTEMPTS} workers died in turn at {block}",
-        hint="memory may be short: each needs as much as one process; fewer --workers or cores (taskset) need less",
+        f"{ATTEMPTS} workers in a row died at {block}",
+        hint="memory may be short: each worker needs as much as one process; use fewer --workers or cores (taskset)",
     )

@@ -261,7 +261,7 @@ def name_output(output: str, path: Path, relative: Path, language: str) -> Path:
             {"name": path.stem, "lang": find_language_tag(language) or language, "ext": path.suffix}
         )
     except (KeyError, ValueError, IndexError, AttributeError) as error:
-        hint = f"it may have {FIELDS}: '{{name}}.{{lang}}{{ext}}'"
+        hint = f"use any of {FIELDS}: '{{name}}.{{lang}}{{ext}}'"
         raise OptionError(f"-o {output} is not a pattern of names", hint=hint) from error
     return Path(name) if Path(name).name != name else path.parent / name
 

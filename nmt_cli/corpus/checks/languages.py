@@ -286,7 +286,7 @@ def describe_file(pairs: Pairs, rows: BoolArray, file: int, largest: int, unlike
     codes = {side: recognise_language(pairs, pairs.get_texts(side), rows) or "CODE" for side in sides}
     tags = "".join(f"={'to' if side == 'target' else 'from'}:{codes[side]}" for side in sides)
     name = pairs.input_names[file]
-    return f"the {' and the '.join(sides)} of {name}, beside {pairs.input_names[largest]}; if it is, type {name}{tags}"
+    return f"the {' and the '.join(sides)} of {name}, unlike {pairs.input_names[largest]}; if so, type {name}{tags}"
 
 
 def count_letters(pairs: Pairs, side: Side, rows: BoolArray) -> LetterCounts:

@@ -142,7 +142,7 @@ class Sheet(ABC):
         if held is not None and self.fixed.search(self.decoded.text):
             refuse_part(
                 self.source.name,
-                "rows that formulas, merged cells, links or comments name cannot be sorted",
+                "rows that formulas, merged cells, links or comments refer to cannot be sorted",
                 "leave out --sort-by-confidence, and sort by the column of --confidence",
             )
         self.added = list_added_columns(self.source, self.header if has_header(self.source) else [])

@@ -298,7 +298,7 @@ def test_a_cell_that_names_no_language_is_refused_with_its_line(tmp_path: Path) 
     ]
     table = tmp_path / "table.tsv"
     table.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    with pytest.raises(DataError, match="row 51: 'Mixtec' is no language"):
+    with pytest.raises(DataError, match="row 51: 'Mixtec' is not a language"):
         prepare(CorpusFile(table), tmp_path / "prepared", PrepareOptions(target_language_column="3"))
     with pytest.raises(DataError, match="--target-language-column: no input has a column 'lang'"):
         prepare(CorpusFile(table), tmp_path / "prepared", PrepareOptions(target_language_column="lang"))

@@ -188,8 +188,8 @@ def change_card(model: Path, **changes: Any) -> None:
     [
         ("source.limit", "abc", 'source.limit is "abc"; it must be a whole number or null'),
         ("source.limit", 0, "source.limit is 0; it must be from 1 to 1e+09"),
-        ("source.length_factor", 10**400, "source.length_factor is no finite number"),
-        ("source.length_factor", float("nan"), "source.length_factor is no finite number"),
+        ("source.length_factor", 10**400, "source.length_factor is not a finite number"),
+        ("source.length_factor", float("nan"), "source.length_factor is not a finite number"),
         ("source.length_factor", -1, "source.length_factor is -1.0; it must be from 0.01 to 10000"),
         ("training.placeholders", "x", 'training.placeholders is "x"; it must be a number'),
         ("tokenizer.kind", "zz", 'tokenizer.kind is "zz"; it must be "unigram" or "bpe" or "char" or "word"'),

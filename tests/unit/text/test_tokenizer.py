@@ -150,12 +150,12 @@ def test_surfaces_tell_the_text_behind_unknown_pieces_too(kind: TokenizerKind) -
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_largest_possible_vocabulary_is_named_and_is_possible(kind: TokenizerKind) -> None:
     options = TokenizerSettings(kind=kind, lowercase=False)
-    with pytest.raises(OptionError, match="fills") as caught:
+    with pytest.raises(OptionError, match="yields") as caught:
         train_tokenizer(TEXTS, options, vocabulary_size=20_000)
     largest = int(caught.value.hint.split("--vocab-size ")[1].split()[0])
     model = train_tokenizer(TEXTS, options, vocabulary_size=largest)
     assert Tokenizer(model, options).vocabulary_size == largest
-    with pytest.raises(OptionError, match=f"fills {largest:,} at most"):
+    with pytest.raises(OptionError, match=f"yields at most {largest:,}"):
         train_tokenizer(TEXTS, options, vocabulary_size=largest + 1)
 
 

@@ -98,7 +98,7 @@ def test_arrays_that_claim_too_much_or_are_no_numbers_are_damaged(tmp_path: Path
         read(path)
     for value in (np.nan, np.inf):
         write_arrays(path, [("facts", np.array([0, value], np.float32))])
-        with pytest.raises(DamagedError, match=r"state\.npz cannot be read: facts has values that are no numbers"):
+        with pytest.raises(DamagedError, match=r"state\.npz cannot be read: facts has values that are not numbers"):
             read(path)
 
 

@@ -71,7 +71,7 @@ def test_errors_are_raised_after_what_came_before(two_machines: Any, tmp_path: P
             answer_all(["a", "fail", "c"])
         with pytest.raises(DataError, match="line 2"):
             answer_all(unreadable())
-        with pytest.raises(WorkerError, match="3 workers died in turn at die!"):
+        with pytest.raises(WorkerError, match="3 workers in a row died at die!"):
             answer_all(["d", "die!"])
     assert answered == ["A", "B", "D"]
 
