@@ -116,9 +116,11 @@ def find_row(name: str) -> FileFormat:
 def check_options(name: str, source: DocumentSource) -> None:
     """Raises OptionError for options that the format `name` lacks."""
     config, where = source.config, f"{source.name} is read as {name}"
-    if config.column is None and config.new_column is not None:
-        raise OptionError("--new-column needs --column", hint="say with --column which column is translated")
-    if config.column is not None and name not in HOLDERS["column"]:
+    if config.new_column is not None and len(config.column) != 1:
+        several = "leave --new-column out: the translations of each column get one of their own"
+        hint = several if config.column else "say with --column which column is translated"
+        raise OptionError(f"--new-column needs {'one ' * bool(config.column)}--column", hint=hint)
+    if config.column and name not in HOLDERS["column"]:
         raise OptionError(
             f"--column: {where}, which has no columns", hint="name its format with --format tsv, csv or jsonl"
         )
@@ -126,13 +128,13 @@ def check_options(name: str, source: DocumentSource) -> None:
         formats = HOLDERS[option.removeprefix("--")]
         if is_set and name not in formats:
             raise OptionError(f"{option} applies to {', '.join(formats)}", hint="leave it out, or name the --format")
-    if config.qa_column is not None and (name not in HOLDERS["qa_column"] or config.column is None):
+    if config.qa_column is not None and (name not in HOLDERS["qa_column"] or not config.column):
         raise OptionError(
             f"--qa-column: {where}, which has no columns", hint="--report qa.html shows what is wrong with any text"
         )
     if config.sort_by_confidence and name not in HOLDERS["sort_by_confidence"]:
         raise OptionError(f"--sort-by-confidence: {where}, whose parts must keep their order", hint="leave it out")
-    if config.sort_by_confidence and config.column is None:
+    if config.sort_by_confidence and not config.column:
         raise OptionError("--sort-by-confidence needs --column", hint="say with --column which column is translated")
     if config.encoding is not None and find_row(name).names_encoding:
         raise OptionError(f"--encoding: {where}, which names its encoding itself", hint="leave it out")

@@ -1,4 +1,4 @@
-"""Shared by all tables: the column of the text, the name of the new column, and rows in order of confidence."""
+"""Shared by all tables: the columns of the texts, the name of the new column, and rows in order of confidence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nmt_cli.languages.codes import are_same_languages, find_languages_in_name
 from nmt_cli.text.wrapping import format_count, replace_surrogates
 from nmt_cli.translation.result import Translation
 
-# Shared by all tables: the column of the text, the name of the new column, and line ends.
+# Shared by all tables: the columns of the texts, the names of the new columns, and line ends.
 #
 # Columns are named in the first line, or numbered from 1 if the first line is not a header.
 
@@ -25,9 +25,9 @@ from nmt_cli.translation.result import Translation
 SHORT_ROW = "every row needs that column, even if it is empty; blank lines are fine"
 
 
-def require_column(source: DocumentSource) -> str:
-    """Returns the column named by `--column`. Raises OptionError if it is missing."""
-    if source.config.column is None:
+def require_columns(source: DocumentSource) -> tuple[str, ...]:
+    """Returns the columns named by `--column`. Raises OptionError without any."""
+    if not source.config.column:
         raise OptionError(
             f"--column is needed: which column of {source.name} should be translated?",
             hint="give its name or number; with --format text, each line is translated as a whole",
@@ -46,27 +46,30 @@ def require_languages(source: DocumentSource) -> None:
 
 
 def has_header(source: DocumentSource) -> bool:
-    """Whether the first line is a header, because `--column` is a name rather than a number."""
-    return is_name(source.config.column)
+    """Whether the first line is a header, because a `--column` is a name rather than a number."""
+    return any(map(is_name, source.config.column))
 
 
-def find_column_index(source: DocumentSource, first: Sequence[str]) -> int:
-    """Returns the 0-based index of the text column in a table whose first line is `first`.
+def find_column_indexes(source: DocumentSource, first: Sequence[str]) -> list[int]:
+    """Returns the 0-based indexes of the text columns in a table whose first line is `first`.
 
-    Raises DataError if the column does not exist, and OptionError for `--new-column` in a table without a header.
+    Raises DataError if a column does not exist, and OptionError for `--new-column` in a table without a header.
     """
     if source.config.new_column is not None and not has_header(source):
         raise OptionError(
             "--new-column needs a header, but --column is a number, which means that there is none", hint="leave it out"
         )
     names = list(first) if has_header(source) else None  # without a header, a cell that reads "1" is not a name
-    column, known = require_column(source), [name.strip() for name in names or ()]
-    several = [name for name in map(str.strip, column.split(",")) if name in known or not is_name(name)]
-    if len(several) > 1 and column not in known:
-        first, second = map(shlex.quote, several[:2])
-        hint = f"type --column {first}, and then translate the output with --column {second}"
-        raise OptionError(f"--column takes one column, not {column!r}", hint=hint)
-    return find_column(column, names, 0, source.name)
+    columns, known = require_columns(source), [name.strip() for name in names or ()]
+    for column in columns:
+        several = [name for name in map(str.strip, column.split(",")) if name in known or not is_name(name)]
+        if len(several) > 1 and column not in known:
+            hint = f"repeat --column for each: {', '.join(map(shlex.quote, several))}"
+            raise OptionError(f"--column takes one column, not {column!r}", hint=hint)
+    indexes = [find_column(column, names, 0, source.name) for column in columns]
+    if len(set(indexes)) < len(indexes):
+        raise OptionError("--column names a column twice", hint="name each once")
+    return indexes
 
 
 def check_column_name(source: DocumentSource, name: str, existing: Sequence[str], option: str) -> None:
@@ -87,11 +90,12 @@ def find_filled_column(source: DocumentSource, existing: Sequence[str]) -> int |
 
 
 class AddedColumn(NamedTuple):
-    """A column added to a table, and the function that fills it from a translation."""
+    """A column added to a table, and the function that fills it from the translations of a row."""
 
     name: str
-    format: Callable[[Translation], str]
+    format: Callable[[Sequence[Translation]], str]
     is_number: bool = False
+    number: int | None = None  # of the text, from 0, whose translation it holds
 
 
 def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[AddedColumn]:
@@ -100,26 +104,34 @@ def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[
     Raises the errors of `check_column_name`.
     """
     config = source.config
-    name = config.new_column or f"{config.column}_{source.target_language}"
-    columns: list[AddedColumn] = []
-    for option, column, format_cells in (
-        ("--new-column", None if config.new_column in existing else name, lambda translation: translation.text),
-        ("--qa-column", config.qa_column, join_messages),
-        ("--new-column", f"{name}_confidence" if config.confidence else None, format_confidence),
-    ):
-        if column is not None:
-            check_column_name(source, column, [*existing, *(added.name for added in columns)], option)
-            columns.append(AddedColumn(column, format_cells, format_cells is format_confidence))
+    names = [config.new_column or f"{column}_{source.target_language}" for column in config.column]
+    fills = config.new_column is not None and config.new_column in existing
+    columns = [AddedColumn(name, partial(get_text, number), number=number) for number, name in enumerate(names)]
+    columns = [] if fills else columns
+    columns += [AddedColumn(config.qa_column, join_messages)] if config.qa_column is not None else []
+    for number, name in enumerate(names if config.confidence else ()):
+        columns.append(AddedColumn(f"{name}_confidence", partial(format_confidence, number), is_number=True))
+    for index, added in enumerate(columns):
+        others = [*existing, *(other.name for other in columns[:index])]
+        check_column_name(
+            source, added.name, others, "--qa-column" if added.format is join_messages else "--new-column"
+        )
     return columns
 
 
-def format_confidence(translation: Translation) -> str:
-    return "" if translation.confidence is None else f"{translation.confidence:.4f}"
+def get_text(number: int, translations: Sequence[Translation]) -> str:
+    return translations[number].text
 
 
-def join_messages(translation: Translation) -> str:
+def format_confidence(number: int, translations: Sequence[Translation]) -> str:
+    confidence = translations[number].confidence
+    return "" if confidence is None else f"{confidence:.4f}"
+
+
+def join_messages(translations: Sequence[Translation]) -> str:
     """Joins the messages of failed checks on one line; empty if no check failed."""
-    return replace_surrogates(" ".join("; ".join(check.message for check in translation.checks).split()))
+    messages = "; ".join(check.message for translation in translations for check in translation.checks)
+    return replace_surrogates(" ".join(messages.split()))
 
 
 def refuse_short_row(source: DocumentSource, line: int, count: int, column: int) -> NoReturn:
@@ -157,12 +169,11 @@ class SortedRows:
         self.move_row = move_row  # writes a row in the place of another
         self.parts: list[tuple[float | None, str]] = []  # the confidence of rows that are translated
 
-    def keep_part(self, text: str, translation: Translation | None = None) -> str:
+    def keep_part(self, text: str, translations: Sequence[Translation] = ()) -> str:
         """Keeps a part until all are there, and writes nothing."""
-        confidence = None
-        if translation is not None:
-            confidence = UNRATED if translation.confidence is None else translation.confidence
-        self.parts.append((confidence, text))
+        confidences = (translation.confidence for translation in translations)
+        rates = [UNRATED if confidence is None else confidence for confidence in confidences]
+        self.parts.append((min(rates, default=None), text))
         return ""
 
     def list_rows(self) -> Iterator[str]:
@@ -190,7 +201,7 @@ class SortedDocument(Document):
     def keep_row(self, unit: TranslationUnit, translations: Sequence[Translation]) -> str:
         """Keeps a row until all are there, and writes nothing."""
         written = unit.write(translations)
-        return self.rows.keep_part(written if isinstance(written, str) else written.decode("utf-8"), translations[0])
+        return self.rows.keep_part(written if isinstance(written, str) else written.decode("utf-8"), translations)
 
     def write_rows(self, _translations: Sequence[Translation]) -> str:
         rows = list(self.rows.list_rows())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from nmt_cli.formats import join_formats
 from nmt_cli.settings import Settings, setting
@@ -16,10 +16,15 @@ class DocumentOptions(Settings, panel="Format"):
     format: str | None = setting(
         None, f"Input format: {join_formats('translate')} [from the file's content and name, else text].", harmless=True
     )
-    column: str | None = setting(
-        None,
-        "tsv, csv: column to translate, by name or by number from 1. jsonl: its key, or a path. xlsx, ods: a column, "
-        "rather than all texts.",
+
+    def __init__(self, **values: Any) -> None:
+        column = values.get("column", ())
+        super().__init__(**{**values, "column": (column,) if isinstance(column, str) else column or ()})
+
+    column: tuple[str, ...] = setting(
+        (),
+        "tsv, csv: column to translate, by name or by number from 1 (repeat it for several). jsonl: its key, or a "
+        "path. xlsx, ods: a column, rather than all texts.",
         harmless=True,
     )
     new_column: str | None = setting(

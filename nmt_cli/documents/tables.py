@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 from nmt_cli.documents.columns import (
     AddedColumn,
     count_missing_fields,
-    find_column_index,
+    find_column_indexes,
     find_filled_column,
     has_header,
     list_added_columns,
     refuse_short_row,
-    require_column,
+    require_columns,
     require_languages,
     split_line_end,
 )
@@ -105,7 +105,7 @@ class QuotedFields(NamedTuple):
 
 
 class TableDocument(Document):
-    """A table of which one column is translated."""
+    """A table of which columns are translated."""
 
     holds_back = False
     is_exact = True
@@ -116,39 +116,39 @@ class TableDocument(Document):
         """Returns what comes before the first row, and the lines of all rows; says how they are spelled."""
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        require_column(self.source)
+        require_columns(self.source)
         require_languages(self.source)
         preamble, lines = self.open_rows()
         if preamble:
             yield TranslationUnit((), lambda _: preamble)  # which is no row
-        column = None
+        self.columns: list[int] = []
         for row in self.fields.read_rows(lines, self.source):
-            if column is None:
-                column, self.width = find_column_index(self.source, row.fields), len(row.fields)
+            if not self.columns:
+                self.columns, self.width = find_column_indexes(self.source, row.fields), len(row.fields)
                 names = row.fields if has_header(self.source) else []
                 self.added, self.filled = list_added_columns(self.source, names), find_filled_column(self.source, names)
                 if has_header(self.source):
                     yield make_verbatim_unit(self.add_fields(row, [added.name for added in self.added]))
                     continue
-            yield self.make_unit(row, column)
+            yield self.make_unit(row)
 
-    def make_unit(self, row: TableRow, column: int) -> TranslationUnit:
+    def make_unit(self, row: TableRow) -> TranslationUnit:
         if not any(map(str.strip, row.fields)):
             return make_verbatim_unit(row.raw)
-        if len(row.fields) <= column:
-            refuse_short_row(self.source, row.number, len(row.fields), column)
+        if len(row.fields) <= max(self.columns):
+            refuse_short_row(self.source, row.number, len(row.fields), max(self.columns))
         empty = count_missing_fields(row.fields, self.width, self.notes)
         if self.is_filled(row):
             return make_verbatim_unit(self.add_fields(row, [""] * len(self.added), empty=empty))
 
         def write_row(translations: Sequence[Translation]) -> str:
-            texts = [added.format(translations[0]) for added in self.added]
+            texts = [added.format(translations) for added in self.added]
             if self.filled is None:
                 return self.add_fields(row, texts, empty=empty)
             padded = row._replace(raw=self.add_fields(row, [], empty=empty))
             return self.add_fields(self.replace_field(padded, self.filled, translations[0].text), texts)
 
-        texts = (replace_surrogates(row.fields[column]),)
+        texts = tuple(replace_surrogates(row.fields[column]) for column in self.columns)
         others = self.join_others([*row.fields, *[""] * empty])
         return TranslationUnit(texts, write_row, raw=row.raw, content=Content(texts, others))
 
@@ -163,8 +163,9 @@ class TableDocument(Document):
             raise DataError(f"{self.source.name}: {error}") from error
         width = len(rows[0]) - len(self.added)
         if len(rows) == 1:
-            text = rows[0][width if self.filled is None else self.filled]
-            content = Content((text,), self.join_others(rows[0][:width]))
+            first = width if self.filled is None else self.filled
+            texts = rows[0][first : first + len(self.columns)]
+            content = Content(tuple(texts), self.join_others(rows[0][:width]))
             yield TranslationUnit((), lambda _: data, raw=data, content=content)
 
     def is_filled(self, row: TableRow) -> bool:
@@ -223,9 +224,9 @@ class JsonLinesDocument(Document):
     is_exact = True
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        key = require_column(self.source)
+        keys = require_columns(self.source)
         first_missing: tuple[int, dict[str, Any]] | None = None
-        has_key = False
+        known: set[str] = set()  # keys that an object has
         for number, line in enumerate(self.source.decode_lines(ends=True), start=1):
             body, end = split_line_end(line)
             if not body.strip("\ufeff \t\r"):
@@ -235,44 +236,56 @@ class JsonLinesDocument(Document):
             columns = list_added_columns(self.source, list(values))
             filled = self.source.config.new_column
             if filled in values and values[filled] and not self.source.config.retranslate:
-                has_key = True
+                known |= {*keys}
                 yield make_verbatim_unit(insert_entries(body, {added.name: None for added in columns}) + end)
                 continue
-            value = find_value(values, key)
-            if value is NO_VALUE:
+            present = {key: value for key in keys if (value := find_value(values, key)) is not NO_VALUE}
+            known |= present.keys()
+            if len(present) < len(keys):
                 first_missing = first_missing or (number, values)
                 self.notes[MISSING] += 1
+            if not present:
                 yield make_verbatim_unit(line)
                 continue
-            has_key = True
-            yield self.make_unit(columns, self.check_text(number, key, value, values), body, end)
-        if first_missing is not None and not has_key:
-            number, values = first_missing
+            texts = [self.check_text(number, key, present.get(key), values) for key in keys]
+            yield self.make_unit(columns, texts, body, end)
+        if first_missing is not None and (lacking := [key for key in keys if key not in known]):
+            key, (number, values) = lacking[0], first_missing
             paths = list(islice(list_text_paths(values), LISTED_PATHS))
             nearest = find_nearest(key, paths)
             hint = f"did you mean {nearest!r}?" if nearest else f"its texts are {', '.join(paths)}"
             self.source.refuse(number, f"there is no key {key!r}, here or in any other object", hint)
 
-    def make_unit(self, columns: Sequence[AddedColumn], text: str | None, body: str, end: str) -> TranslationUnit:
-        if text is None:
+    def make_unit(
+        self, columns: Sequence[AddedColumn], texts: Sequence[str | None], body: str, end: str
+    ) -> TranslationUnit:
+        if not any(text is not None for text in texts):
             return make_verbatim_unit(insert_entries(body, {added.name: None for added in columns}) + end)
 
         def write_object(translations: Sequence[Translation]) -> str:
-            texts = {added.name: added.format(translations[0]) for added in columns}
-            return insert_entries(replace_entry(body, self.source.config.new_column, translations[0].text), texts) + end
+            written = {
+                added.name: None
+                if added.number is not None and texts[added.number] is None
+                else added.format(translations)
+                for added in columns
+            }
+            return (
+                insert_entries(replace_entry(body, self.source.config.new_column, translations[0].text), written) + end
+            )
 
-        content = self.hold(json.loads(body.removeprefix("\ufeff")), text)
-        return TranslationUnit((replace_surrogates(text),), write_object, raw=body + end, content=content)
+        content = self.hold(json.loads(body.removeprefix("\ufeff")), texts)
+        return TranslationUnit(content.texts, write_object, raw=body + end, content=content)
 
-    def hold(self, values: dict[str, Any], text: str) -> Content:
-        """Returns a text, and all values of an object beside its translation."""
+    def hold(self, values: dict[str, Any], texts: Iterable[str | None]) -> Content:
+        """Returns texts, and all values of an object beside their translations."""
         added = {column.name for column in list_added_columns(self.source, [])} | {self.source.config.new_column}
-        return Content((text,), json.dumps({key: value for key, value in values.items() if key not in added}))
+        others = {key: value for key, value in values.items() if key not in added}
+        return Content(tuple(replace_surrogates(text or "") for text in texts), json.dumps(others))
 
     def reopen(self, data: bytes) -> Iterator[TranslationUnit]:
         values = self.parse_line(1, split_line_end(data.decode("utf-8"))[0])
-        text = values.get(list_added_columns(self.source, [])[0].name)
-        yield TranslationUnit((), lambda _: data, raw=data, content=self.hold(values, replace_surrogates(text or "")))
+        names = [added.name for added in list_added_columns(self.source, []) if added.number is not None]
+        yield TranslationUnit((), lambda _: data, raw=data, content=self.hold(values, map(values.get, names)))
 
     def parse_line(self, number: int, body: str) -> dict[str, Any]:
         value = parse_json(number, body.removeprefix("\ufeff"), self.source.refuse)

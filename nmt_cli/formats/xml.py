@@ -236,7 +236,7 @@ class XmlUnit(NamedTuple):
     context: Mapping[str, Mapping[str, str]]  # the attributes of the last element of each name before it
     outer: tuple[tuple[str, Mapping[str, str]], ...]  # the elements around it, with their attributes
     start: int  # in bytes
-    end: int  # where its end tag begins; if it has none, its start
+    end: int  # where its end tag begins; of a start tag alone, its start; of an empty element, unknown
 
 
 class UnitCollector(XmlGuard):
@@ -328,8 +328,9 @@ def cut_units(text: str, unit_names: frozenset[str], tag_names: frozenset[str] =
     for first in range(0, len(data), FIRST_CHUNK):
         collector.feed(data[first : first + FIRST_CHUNK], final=first + FIRST_CHUNK >= len(data))
         for unit in collector.units:
-            is_closed = data.startswith(b"</", unit.end)
-            end = data.index(b">", unit.end) + 1 if is_closed else TAG.match(data, unit.end).end()  # type: ignore[union-attr]
+            end = TAG.match(data, unit.start).end()  # type: ignore[union-attr]
+            if unit.end > unit.start and data[end - 2 : end] != b"/>":  # Expat names no place of an end that is missing
+                end = data.index(b">", unit.end) + 1
             yield CutUnit(data[position : unit.start].decode(), unit, data[unit.start : end].decode())
             position = end
         collector.units.clear()

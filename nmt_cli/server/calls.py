@@ -92,11 +92,13 @@ class Call:
     @property
     def wishes(self) -> Wishes:
         """How the texts are to be translated, by values that no client of LibreTranslate sends, but any may."""
-        *texts, glossary = OF_NMT
-        formality, domain, column = (self.values.read_text(key, default="") for key in texts)
-        terms = self.values.find(glossary)
+        formality, domain = (self.values.read_text(key, default="") for key in ("formality", "tag"))
+        terms, column = map(self.values.find, ("glossary", "column"))
         return Wishes(
-            formality or DEFAULT, domain.strip().lower(), read_terms(terms) if terms else None, column or None
+            formality or DEFAULT,
+            domain.strip().lower(),
+            read_terms(terms) if terms else None,
+            tuple(self.values.read_texts("column")) if column else (),
         )
 
     async def translate(

@@ -245,7 +245,7 @@ class Wishes(NamedTuple):
     formality: str = DEFAULT  # one of FORMALITIES
     domain: str = ""  # a tag of the model
     glossary: Glossary | None = None  # instead of the server's
-    column: str | None = None  # of a table, to translate
+    columns: tuple[str, ...] = ()  # of a table, to translate
 
     def fit_to(self, model: ServedModel) -> RequestOptions:
         """Returns the options of a search. Raises RequestError for options that the model lacks."""
@@ -434,7 +434,7 @@ class Service:
         from nmt_cli.translation.known_tags import find_scope
 
         result = self.results.make_name(name)
-        path, kind = self.results.find_path(result), DocumentOptions(column=wishes.column)
+        path, kind = self.results.find_path(result), DocumentOptions(column=wishes.columns)
         try:
             texts = await asyncio.to_thread(read_first_texts, upload, kind) if is_any(source) else []
             model, guesses = await self.find_model([" ".join(" ".join(texts).split())], source, target)

@@ -110,7 +110,7 @@ class FileKeywords(SearchKeywords, total=False):
     """The options of `translate_file`."""
 
     format: Text | None
-    column: Text | None
+    column: Sequence[Text]
     new_column: Text | None
     qa_column: Text | None
     sort_by_confidence: bool

@@ -140,7 +140,7 @@ def find_reason_to_skip(path: Path, config: DocumentOptions) -> str | None:
         return "" if by_name is None else MISMATCH if "translate" in by_name.uses else by_name.title
     if "translate" not in format.uses:
         return format.title
-    return NO_COLUMN if format.name in TABLES and config.column is None else None
+    return NO_COLUMN if format.name in TABLES and not config.column else None
 
 
 def read_head(path: Path) -> bytes:

@@ -192,7 +192,7 @@ def require_room(command: TranslateCommand, documents: Sequence[Document]) -> No
     """Raises OptionError for a named document without a place for a confidence that is written nowhere else."""
     needs_room = command.checks.confidence and command.checks.report is None and not command.has_folder
     for document in documents if needs_room else ():
-        has_column = document.format.name in SHEETS and command.document.column is not None
+        has_column = document.format.name in SHEETS and command.document.column
         if document.format.name not in (TEXT.name, *TABLES) and not has_column:
             raise OptionError(
                 f"--confidence: {document.source.name} is read as {document.format.name}, which cannot store it",

@@ -138,7 +138,7 @@ class ArchiveDocument(Document):
     def read_part_checked(self, name: str) -> Iterator[TranslationUnit]:
         """Yields the units of a part; what they write is read back, unless rows of a sheet got further cells."""
         units = self.read_part(name)
-        if self.guard is None or self.source.config.column is not None:
+        if self.guard is None or self.source.config.column:
             return units
         return self.guard(self, partial(self.reopen_part, name), units)
 

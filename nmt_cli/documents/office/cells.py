@@ -1,10 +1,10 @@
-"""Shared by spreadsheets: one column translated into further columns of the first sheet that has it, row by row.
+"""Shared by spreadsheets: columns translated into further columns of the first sheet that has them, row by row.
 
     | id | English  |          | id | English  | English_de |        --column English
     | 7  | good day |          | 7  | good day | GOOD DAY   |        with the format of the cell to its left
     | 8  | =A2      |          | 8  | =A2      |            |        a formula is no text
 
-Rows are read by `formats/sheets.py`, as for pairs. Of each, only its spelling and the two cells that matter are kept:
+Rows are read by `formats/sheets.py`, as for pairs. Of each, only its spelling and the cells that matter are kept:
 a tree is made of a row again when it is written. Everything outside of rows stays as it is spelled.
 """
 
@@ -13,14 +13,15 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple, TypeVar
 
 from nmt_cli.documents.columns import (
     AddedColumn,
     SortedRows,
-    find_column_index,
+    find_column_indexes,
     find_filled_column,
+    get_text,
     has_header,
     list_added_columns,
     require_languages,
@@ -47,16 +48,16 @@ from nmt_cli.formats.xml import CutUnit, MarkupToken
 from nmt_cli.text.wrapping import replace_surrogates
 from nmt_cli.translation.result import Translation
 
-FILLING = AddedColumn("", lambda translation: translation.text)  # in an existing column
+FILLING = AddedColumn("", partial(get_text, 0))  # in an existing column
 SheetKey = TypeVar("SheetKey", str, int)
 
 
 class SheetRow(NamedTuple):
-    """A row as it is spelled, with its cells in the translated column and in the column to fill."""
+    """A row as it is spelled, with its cells in the translated columns and in the column to fill."""
 
     raw: str
     number: int  # from 1
-    cell: SheetCell | None
+    cells: Sequence[SheetCell | None]
     existing: SheetCell | None
     is_header: bool
 
@@ -86,9 +87,9 @@ class Sheet(ABC):
         return next(filter(None, map(self.list_texts, self.cut_rows())), [])
 
     @cached_property
-    def column(self) -> int:
-        """The column that is translated, from 0. Raises DataError if the sheet has none of that name."""
-        return find_column_index(self.source, self.header)
+    def columns(self) -> list[int]:
+        """The columns that are translated, from 0. Raises DataError if the sheet has none of that name."""
+        return find_column_indexes(self.source, self.header)
 
     @cached_property
     def filled(self) -> int | None:
@@ -108,11 +109,11 @@ class Sheet(ABC):
             cells = self.book.list_cells(part.unit.element)
             numbers = self.book.number_row(part.unit.element, numbers.stop)
             self.width = max(self.width, *(cell.column + 1 for cell in cells), 0)
-            source_cell, filled_cell = (
-                next((cell for cell in cells if cell.column == column), None) for column in (self.column, self.filled)
+            *source_cells, filled_cell = (
+                next((cell for cell in cells if cell.column == column), None) for column in (*self.columns, self.filled)
             )
             is_header = awaits_header and bool(cells)
-            parts.append(SheetRow(part.raw, numbers.start, source_cell, filled_cell, is_header=is_header))
+            parts.append(SheetRow(part.raw, numbers.start, source_cells, filled_cell, is_header=is_header))
             awaits_header = awaits_header and not cells
         return parts
 
@@ -151,13 +152,13 @@ class Sheet(ABC):
             if isinstance(part, str):
                 yield self.keep(self.widen(part))
             elif part.is_header:
-                style = "" if part.cell is None else part.cell.style
+                style = next((cell.style for cell in part.cells if cell is not None), "")
                 headings = [(added._replace(is_number=False), added.name) for added in self.added]
                 yield self.keep(self.write_row(parse_node(part.raw), headings, style, self.width))
-            elif part.cell is None or not part.cell.is_text or not part.cell.text.strip() or self.is_filled(part):
+            elif self.is_filled(part) or not any(cell.text.strip() for cell in list_text_cells(part)):
                 yield self.keep(part.raw)
             else:
-                yield self.make_unit(part.raw, part.number, part.cell)
+                yield self.make_unit(part)
         if held is not None:
             yield TranslationUnit((), lambda _: self.decoded.encode("".join(held.list_rows())))
 
@@ -178,19 +179,29 @@ class Sheet(ABC):
             return make_verbatim_unit(self.decoded.encode(text))
         return TranslationUnit((), lambda _: held.keep_part(text))
 
-    def make_unit(self, row: str, number: int, cell: SheetCell) -> TranslationUnit:
+    def make_unit(self, row: SheetRow) -> TranslationUnit:
+        cells = list_text_cells(row)
+
         def write_row(translations: Sequence[Translation]) -> str | bytes:
-            written = row
+            written = row.raw
             for column, group in ((self.filled, [FILLING]), (self.width, self.added)):
                 if column is not None and group:
-                    texts = [(added, added.format(translations[0])) for added in group]
-                    written = self.write_row(parse_node(written), texts, cell.style, column)
+                    texts = [(added, added.format(translations)) for added in group]
+                    written = self.write_row(parse_node(written), texts, cells[0].style, column)
             if self.sorted is not None:
-                return self.sorted.keep_part(written, translations[0])
+                return self.sorted.keep_part(written, translations)
             return self.decoded.encode(written)
 
-        location = Location("", f"{self.title}!{spell_column(cell.column)}{number}")
-        return TranslationUnit((replace_surrogates(cell.text),), write_row, location=location)
+        location = Location(
+            "", f"{self.title}!{', '.join(f'{spell_column(cell.column)}{row.number}' for cell in cells)}"
+        )
+        texts = tuple(replace_surrogates(cell.text) if cell in cells else "" for cell in row.cells)
+        return TranslationUnit(texts, write_row, location=location)
+
+
+def list_text_cells(row: SheetRow) -> list[SheetCell]:
+    """Returns the cells with a text to translate."""
+    return [cell for cell in row.cells if cell is not None and cell.is_text]
 
 
 def spell_column(index: int) -> str:
@@ -212,7 +223,7 @@ def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], document: Docume
     error: DataError | None = None
     for key, header in headers:
         try:
-            if header and find_column_index(source, header) >= 0:
+            if header and find_column_indexes(source, header):
                 keys.append(key)
         except DataError as problem:
             error = error or problem
@@ -244,12 +255,12 @@ class SpreadsheetTextReader(OpenDocumentReader):
 
 class OdsDocument(OpenDocument):
     def read_part(self, name: str) -> Iterator[TranslationUnit]:
-        if self.source.config.column is None:
+        if not self.source.config.column:
             return SpreadsheetTextReader().read_units(self.open_part(name), self.notes)
         return self.chosen_sheet.read_units()
 
     def has_text(self, name: str) -> bool:
-        return super().has_text(name) if self.source.config.column is None else name == CONTENT_PART
+        return name == CONTENT_PART if self.source.config.column else super().has_text(name)
 
     @cached_property
     def chosen_sheet(self) -> CalcSheet:

@@ -81,13 +81,13 @@ class XlsxDocument(OpenXmlDocument):
     parts = (STRINGS_PART, SHEET_PART, "drawing+xml")
 
     def has_text(self, name: str) -> bool:
-        if self.source.config.column is not None:
+        if self.source.config.column:
             return name == self.chosen_sheet
         is_sheet = self.types.get(name, "").endswith(SHEET_PART)
         return super().has_text(name) and not (is_sheet and b"inlineStr" not in self.read_bytes(name))
 
     def read_part(self, name: str) -> Iterator[TranslationUnit]:
-        if self.source.config.column is not None:
+        if self.source.config.column:
             return self.open_sheet(name).read_units()
         if self.types.get(name, "").endswith((STRINGS_PART, SHEET_PART)):
             return self.locate_cells(name, CellTextReader(self.headings).read_units(self.open_part(name), self.notes))
@@ -192,7 +192,7 @@ class WorkbookSheet(Sheet):
             (tag, *(read_number(read_attribute(tag, name), otherwise=0) for name in ("min", "max")))
             for tag in COLUMN.findall(columns)
         ]
-        same = next((tag for tag, low, high in ranges if low <= self.column + 1 <= high), None)
+        same = next((tag for tag, low, high in ranges if low <= self.columns[0] + 1 <= high), None)
         if same is None or max(high for _, _, high in ranges) > self.width:
             return ""
         return set_attribute(set_attribute(same, "min", str(self.width + 1)), "max", str(last))

@@ -94,6 +94,18 @@ def test_a_column_of_a_workbook_gets_columns_with_its_format_and_width() -> None
     assert 'spans="1:6"' in sheet and '"D6"' not in sheet and '"D4"' not in sheet and '"D5"' in sheet
 
 
+@pytest.mark.parametrize(("name", "data"), [("xlsx", XLSX), ("ods", ODS)])
+def test_several_columns_of_a_sheet_are_translated_at_once(name: str, data: bytes) -> None:
+    document = open_bytes(name, data, column=("English", "id"))
+    texts = [unit.texts for unit in document.read_units() if unit.texts]
+    assert texts[0][0].startswith("good day") and ("k1" in texts[0][1]) == (name == "ods")
+    written = convert_bytes(name, data, louder, column=("English", "id"))
+    again = [
+        unit.texts for unit in open_bytes(name, written, column=("English_de", "id_de")).read_units() if unit.texts
+    ]
+    assert again == [tuple(louder(text).text for text in row) for row in texts]
+
+
 def test_a_column_of_opendocument_gets_columns_behind_the_last() -> None:
     content = read_part(convert_bytes("ods", ODS, rate, column="2", confidence=True), "content.xml")
     assert content.count("ENGLISH") == 1 and 'table:number-columns-repeated="997"/></table:table-row>' in content
@@ -135,8 +147,8 @@ def test_what_cannot_be_is_said(name: str, data: bytes) -> None:
         convert_bytes(name, data, louder, column="Englisch")
     assert "did you mean 'English'" in caught.value.hint
     for several, hint in (
-        ("English,id", "type --column English, and then translate the output with --column id"),
-        ("1,2", "2"),
+        ("English,id", "repeat --column for each: English, id"),
+        ("1,2", "repeat --column for each: 1, 2"),
     ):
         with pytest.raises(OptionError, match="takes one column, not") as refused:
             convert_bytes(name, data, louder, column=several)

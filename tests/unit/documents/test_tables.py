@@ -18,7 +18,7 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\
 
 
 def read_table(name: str, source_language: str) -> int:
-    source = DocumentSource(io.BytesIO(b"a\tb\n"), name, DocumentOptions(column="1"), "de", True, source_language)
+    source = DocumentSource(io.BytesIO(b"a\tb\n"), name, DocumentOptions(column=("1",)), "de", True, source_language)
     return len(list(open_document("tsv", source).read_units()))
 
 
@@ -187,6 +187,28 @@ def test_a_further_column_needs_a_name_of_its_own_and_a_table() -> None:
         converted("tsv", "a\tb\n", column="a", qa_column="a_de")
     with pytest.raises(OptionError, match="--qa-column"):
         converted("text", "a\n", qa_column="b")
+
+
+def test_several_columns_are_translated_at_once() -> None:
+    options = {"column": ("a", "c"), "qa_column": "qa", "confidence": True}
+    header = "a,b,c,a_de,c_de,qa,a_de_confidence,c_de_confidence\n"
+    rows = 'x,1,"y, z",X,"Y, Z",,,\n,2,x7,,X7,number 7 missing; too short,,\n'
+    assert converted("csv", 'a,b,c\nx,1,"y, z"\n,2,x7\n', doubtful, **options)[0] == header + rows
+    assert converted("tsv", "x\t1\ty\n", column=("3", "1"))[0] == "x\t1\ty\tY\tX\n"
+    lines = '{"a": "x", "c": {"d": "y"}}\n{"a": null, "c": {"d": "z"}}\n{"c": 1}\n{"a": "x"}\n'
+    written, notes = converted("jsonl", lines, column=("a", "c.d"))
+    added = [json.loads(line) for line in written.splitlines()]
+    assert [(row.get("a_de", "-"), row.get("c.d_de", "-")) for row in added] == [
+        ("X", "Y"), (None, "Z"), ("-", "-"), ("X", None)
+    ]  # fmt: skip
+    assert list(notes.values()) == [2]
+    for column, options, message in (
+        (("a", "x"), {}, "there is no column 'x'"),
+        (("a", "a"), {}, "names a column twice"),
+        (("a", "c"), {"new_column": "n"}, "--new-column needs one --column"),
+    ):
+        with pytest.raises((DataError, OptionError), match=message):
+            converted("csv", "a,b,c\n", column=column, **options)
 
 
 def test_an_object_without_the_key_is_passed_through_and_counted() -> None:

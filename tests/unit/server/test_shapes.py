@@ -239,6 +239,9 @@ def test_of_a_table_the_request_names_the_column(source: str) -> None:
     table, values = {"file": ("a.csv", b"id,text\n1,hello you\n")}, {"source": source, "target": "de"}
     answer = client.post("/translate_file", files=table, data=values | {"column": "text"}).json()
     assert "HELLO YOU" in client.get(answer["translatedFileUrl"].removeprefix("http://localhost")).text
+    answer = client.post("/translate_file", files=table, data=values | {"column": ["text", "id"]}).json()
+    written = client.get(answer["translatedFileUrl"].removeprefix("http://localhost")).text
+    assert written.splitlines()[0] == "id,text,text_deu,id_deu"
     refused = client.post("/translate_file", files=table, data=values)
     assert refused.status_code == 400
     assert refused.json()["error"] == "column is needed: which column of a.csv should be translated?"

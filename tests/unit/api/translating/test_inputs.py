@@ -112,15 +112,15 @@ def test_options_decide_what_can_be_read(book: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "columns"),
     [
-        (["two/table.csv", "one.txt"], ["text", None]),
-        (["two", "one.txt"], [None, "text", None]),
+        (["two/table.csv", "one.txt"], [("text",), ()]),
+        (["two", "one.txt"], [(), ("text",), ()]),
         (["one.txt", "two/page.html"], None),  # none of which has columns
     ],
 )
 def test_a_file_lacks_an_option_only_beside_one_that_has_it(
-    book: Path, names: list[str], columns: list[str | None] | None
+    book: Path, names: list[str], columns: list[tuple[str, ...]] | None
 ) -> None:
-    config = DocumentOptions(column="text")
+    config = DocumentOptions(column=("text",))
     files = list_files([book / name for name in names], "out/", config).files
     opener = DocumentOpener(DocumentSource((), "x", config, "de"), str, is_bare=True, console=SimpleNamespace())  # type: ignore[arg-type]
     if columns is None:
