@@ -423,4 +423,4 @@ def test_two_files_of_one_language_with_two_thousand_characters_are_alike(tmp_pa
     language, another = draw_words(0x4E00), draw_words(0x6E00)
     files = [write("some", language), write("others", language), write("foreign", another)]
     notes = [finding.note for finding in prepare(files, tmp_path / "one", PrepareOptions()).manifest.findings]
-    assert [note.split(",")[0] for note in notes if "beside" in note] == ["the target of foreign.tsv"]
+    assert [note.split(",")[0] for note in notes if "unlike" in note] == ["the target of foreign.tsv"]
