@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import DataError, MissingExtraError, explain_install
 from nmt_cli.formats import TEXT, FileFormat, name_place
-from nmt_cli.text.characters import CLOSING, COLONS, END_MARKS, FINAL_MARKS, OPENING, OPENING_QUOTES
+from nmt_cli.text.characters import CLOSING, COLONS, END_MARKS, FINAL_MARKS, OPENING, OPENING_QUOTES, PAUSES
 from nmt_cli.text.streams import FileLines, are_plain, decode_lines
 
 if TYPE_CHECKING:
@@ -217,7 +217,19 @@ def import_library(module: str, package: str, needed_for: str) -> Any:
         ) from error
 
 
-# Plain text: each line is one text; blank lines stay blank.
+# Plain text: each line is one text; blank lines stay blank, and so do names and addresses in the signature of a mail.
+
+
+SIGNATURE_LINE = "-- "  # what is below is a signature, up to a blank line
+SIGNATURE_ENDS = frozenset((b"-- \n", b"-- \r\n"))
+SHORTEST_OF_PROSE = 4  # letters of a word in lower case: the "of" of titles is shorter, as are parts of names
+
+
+def has_prose(line: str) -> bool:
+    """Whether a line of a signature says more than names, numbers and addresses."""
+    words = (word.strip(PAUSES + END_MARKS) for word in line.split())
+    long_words = (word for word in words if len(word) >= SHORTEST_OF_PROSE and word.isalpha())
+    return line == line.lower() or any(map(str.islower, long_words))
 
 
 def format_text(translation: Translation) -> str:
@@ -235,6 +247,7 @@ class TextDocument(Document):
     def __init__(self, source: DocumentSource, line: Callable[[Translation], str] = format_text) -> None:
         super().__init__(source)
         self.format_line = line
+        self.is_signed = False  # whether the line before belongs to a signature
 
     def read_units(self) -> Iterator[TranslationUnit]:
         source, size = self.source, self.source.part_size
@@ -242,7 +255,7 @@ class TextDocument(Document):
             yield from self.read_lines(source)
             return
         for texts, lines in source.lines.read_parts(size):
-            if are_plain(lines):
+            if are_plain(lines) and not self.is_signed and SIGNATURE_ENDS.isdisjoint(lines):
                 yield TranslationUnit(texts, self.write_lines)
             else:
                 yield from self.read_lines(source._replace(lines=lines, first=texts.part.first))
@@ -250,7 +263,10 @@ class TextDocument(Document):
     def read_lines(self, source: DocumentSource) -> Iterator[TranslationUnit]:
         """Yields a unit for each line."""
         for text in source.decode_lines():
-            yield TranslationUnit((text,), self.write_lines)
+            is_kept = text == SIGNATURE_LINE or (self.is_signed and not has_prose(text))
+            self.is_signed = text == SIGNATURE_LINE or (self.is_signed and bool(text.strip()))
+            is_kept = is_kept and self.format_line is format_text  # which has no more to say of a line
+            yield make_verbatim_unit(f"{text}\n") if is_kept else TranslationUnit((text,), self.write_lines)
 
     def write_lines(self, translations: Sequence[Translation]) -> str:
         return "".join(map(self.format_line, translations))
@@ -273,7 +289,6 @@ WRAP_WIDTHS = range(30, 121)  # in characters
 FULL_SHARE = 0.8  # of the width, which a line fills with the first word of the next one
 LONG_SHARE = 0.6  # of the width, which a line has at least if a sentence goes on behind it
 RUNNING_SHARE, JOINED_SHARE, INNER_SHARE = 0.4, 0.8, 0.08  # shares of the line ends of such a text
-SIGNATURE_LINE = "-- "
 
 
 def goes_on(line: str, following: str, width: int) -> bool:
@@ -319,14 +334,14 @@ class WrappedDocument(Document):
         is_signed = False
         for line in lines:
             if group and (is_signed or not is_one_paragraph(group, line, width)):
-                yield self.make_unit(group, width)
+                yield self.make_unit(group, width, is_signed=is_signed)
                 group = []
             is_signed |= line.rstrip("\r\n") == SIGNATURE_LINE
             group.append(line)
         if group:
-            yield self.make_unit(group, width)
+            yield self.make_unit(group, width, is_signed=is_signed)
 
-    def make_unit(self, lines: Sequence[str], width: int) -> TranslationUnit:
+    def make_unit(self, lines: Sequence[str], width: int, *, is_signed: bool) -> TranslationUnit:
         """Returns the unit of a paragraph; that of a translation like its source is spelled as the source."""
         raw = "".join(lines)
         first = LINE_MARKS.match(lines[0])
@@ -336,7 +351,7 @@ class WrappedDocument(Document):
             for number, line in enumerate(lines)
         ]
         text = " ".join(bare)
-        if not text or lines[0].rstrip("\r\n") == SIGNATURE_LINE:
+        if not text or lines[0].rstrip("\r\n") == SIGNATURE_LINE or (is_signed and not has_prose(text)):
             return make_verbatim_unit(raw)
         marks = first["marks"] if first else ""
         behind = marks + " " * (len(before) - len(marks))

@@ -32,7 +32,7 @@ from nmt_cli.api.translating.report import TranslationReport, open_qa_report
 from nmt_cli.api.translating.request import LineWriter, TranslateCommand
 from nmt_cli.api.translating.resume import ResumableJob
 from nmt_cli.documents import SHEETS, TABLES, UNMARKED
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, format_text
 from nmt_cli.errors import OptionError
 from nmt_cli.files import PAGE_OR_JSON, require_file, require_output
 from nmt_cli.formats import BY_NAME, TEXT
@@ -246,7 +246,9 @@ def open_documents(
         memory=memory,
         part_size=part_size,
     )
-    return DocumentOpener(template, writer.write, is_bare=writer.is_bare, console=console)
+    is_plain = writer.is_bare and not (writer.indent or writer.layout.confidence)
+    write = format_text if is_plain else writer.write
+    return DocumentOpener(template, write, is_bare=writer.is_bare, console=console)
 
 
 def open_report(

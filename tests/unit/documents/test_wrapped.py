@@ -14,6 +14,7 @@ MAIL = (
     "> was a good one.\n\n- bring bread and the good butter from the\n  market. It is open on Sunday\n- a knife\n\n"
     "-- \nEva Berg\nin the old house\n"
 )
+LOUD_MAIL = MAIL.upper().replace("EVA BERG", "Eva Berg")  # of the signature
 VERSES = (
     "The rain has gone away today,\nthe sun is here, and we may play,\nAnd all the birds are in the tree\nand sing."
 )
@@ -45,7 +46,20 @@ def test_wrapped_text_is_recognised(text: str, expected: bool) -> None:
 def test_a_paragraph_is_one_text_and_wrapped_again(end: str) -> None:
     written, notes = converted("wrapped", MAIL.replace("\n", end))
     assert notes == {}
-    assert written == MAIL.replace("\n", end).upper()
+    assert written == LOUD_MAIL.replace("\n", end)
+
+
+@pytest.mark.parametrize("form", ["text", "wrapped"])
+def test_names_and_addresses_of_a_signature_stay(form: str) -> None:
+    signature = "-- \nWill Young, PhD\nHead of Sales\nT +44 20 7946\n12 Baker St., London\n"
+    written, _ = converted(form, f"Will Young\n\n{signature}sent from home.\n")
+    assert written == f"WILL YOUNG\n\n{signature}SENT FROM HOME.\n"
+
+
+def test_the_signature_of_a_text_ends_with_a_blank_line() -> None:
+    assert converted("text", "-- \nWill Young\n\nWill Young\n--\nWill Young\n")[0] == (
+        "-- \nWill Young\n\nWILL YOUNG\n--\nWILL YOUNG\n"
+    )
 
 
 def test_what_becomes_longer_gets_more_lines_with_the_marks_of_the_first() -> None:
@@ -70,7 +84,7 @@ PARTS = (
 def test_the_subject_and_the_parts_of_a_mail_are_translated_and_attachments_stay(end: str) -> None:
     data = PARTS.replace("\n", end).encode()
     assert convert_bytes("eml", data, same) == data
-    loud = PARTS.replace("A letter", "A LETTER").replace(MAIL, MAIL.upper()).replace("a caf=E9", "A CAF=C9")
+    loud = PARTS.replace("A letter", "A LETTER").replace(MAIL, LOUD_MAIL).replace("a caf=E9", "A CAF=C9")
     assert convert_bytes("eml", data, louder) == loud.replace("\n", end).encode()
 
 
