@@ -47,7 +47,7 @@ class Date(NamedTuple):
     start: int
     end: int
     month: int  # 1 to 12
-    day: str | None  # or days: 3–5
+    day: str | None  # or days: 3–5; 1, 2 & 3
     year: str | None
 
 
@@ -62,6 +62,7 @@ class Calendar(NamedTuple):
     year_pattern: str
     days: tuple[tuple[str, ...], ...]  # the names of each day in full, Monday first
     short_days: tuple[str, ...]
+    link: str  # before the last day of a list
 
     @property
     def has_names(self) -> bool:
@@ -107,7 +108,9 @@ class Calendar(NamedTuple):
             return alone
         pattern = self.full_pattern if date.year else self.day_pattern
         pattern = pattern if date.day else self.year_pattern
-        return pattern.format(day=date.day, month=month, name=alone, number=date.month, year=date.year)
+        mark, link = "." if "{day}." in pattern else "", f" {self.link} " if self.link else ", "
+        day = (date.day or "").replace(", ", f"{mark}, ").replace(" & ", mark + link)
+        return pattern.format(day=day, month=month, name=alone, number=date.month, year=date.year)
 
 
 @cache
@@ -121,10 +124,9 @@ def load_calendar(language: str) -> Calendar | None:
     names, months = tuple(map(tuple, content["names"])), tuple(content["months"])
     alone, days = tuple(content.get("alone", months)), tuple(map(tuple, content["days"]))
     day, full, year = content["patterns"]
-    return Calendar(names, months, alone, day, full, year, days, tuple(content["short_days"]))
+    return Calendar(names, months, alone, day, full, year, days, tuple(content["short_days"]), find_link(language))
 
 
-RANGE = r"(?P<day>[0-3]?\d(?: ?[–-] ?[0-3]?\d)?)"
 BEFORE_DAY = r"(?<![\w.,:/–-])"
 BEHIND_DAY = r"(?![\w%]|[.,:/–-]\d)"
 YEAR = r"(?P<year>[12]\d{3})(?![\w%]|[.,:/-]\d)"
@@ -143,14 +145,32 @@ def write_month_pattern(language: str) -> str:
     return rf"(?<![^\W_])(?P<month>{listed})(?![^\W_])(?:\.(?=\s+[\da-z]))?"
 
 
+DAY = r"[0-3]?\d(?!\d)"
+BEHIND_LIST = r"(?=[^\W\d_]{1,2}\b|\W*(?:$|[12]\d{3})|[^\w\s])"  # of days: May 3 and 4; not May 3 and 4 people
+
+
+@cache
+def write_days_pattern(language: str, behind_list: str = "") -> str:
+    """Returns the pattern of a day, a range or a list of days: `3`, `3–5`, `1st, 2nd and 3rd`."""
+    ending, link = rf"(?:{find_rules(language).ordinal_endings}|\.)?", find_link(language) or "(?!)"
+    return rf"(?P<day>{DAY}(?:(?:{ending}, {DAY})*{ending},? {link} {DAY}{behind_list}| ?[–-] ?{DAY})?)"
+
+
+def find_link(language: str) -> str:
+    """Returns the word before the last item of a list: and; "" if it is not known."""
+    first = find_rules(language).list_links.partition("|")[0]
+    return first if first.isalpha() else ""
+
+
 @cache
 def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ...]:
     """Returns the patterns of the dates of a language whose months have names, in usual case, in capitals or in any
     case.
     """
     month, rules = write_month_pattern(language), find_rules(language)
-    day = rf"{BEFORE_DAY}{RANGE}(?:{rules.ordinal_endings}|\.)?"
-    day_behind = rf"{RANGE}(?:{rules.ordinal_endings}|\.(?=\s+[a-z]))?{BEHIND_DAY}"
+    day = rf"{BEFORE_DAY}{write_days_pattern(language)}(?:{rules.ordinal_endings}|\.)?"
+    days = write_days_pattern(language, BEHIND_LIST)
+    day_behind = rf"{days}(?:{rules.ordinal_endings}|\.(?=\s+[a-z]))?{BEHIND_DAY}"
     link = rf"(?:\s+(?:{rules.date_links}))?\s+"
     forms = (
         rf"{YEAR_BEFORE}\s+{month}\s+{day_behind}",  # 1990. március 5
@@ -164,7 +184,7 @@ def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ..
 @cache
 def compile_range_end(language: str, *, any_case: bool) -> re.Pattern[str]:
     """Returns the pattern of an end of a range without a month or a number: of `3 to 5 May`, of `March to June`."""
-    day = rf"{RANGE}(?:\.|{find_rules(language).ordinal_endings})?(?!\w)"
+    day = rf"{write_days_pattern(language)}(?:\.|{find_rules(language).ordinal_endings})?(?!\w)"
     return re.compile(f"{day}|{write_month_pattern(language)}", re.IGNORECASE if any_case else 0)
 
 
@@ -412,7 +432,10 @@ def read_date(match: re.Match[str], calendar: Calendar) -> Date:
     """Returns the date of a match; its month is 0 if it has none."""
     parts = match.groupdict()
     month = calendar.find_month(parts["month"]) if parts["month"] else 0
-    return Date(*match.span(), month, parts.get("day"), parts.get("year"))
+    *others, last = re.findall(r"\d+", parts.get("day") or "") or [None]
+    is_list = bool(others) and not re.fullmatch(r"\d+ ?[–-] ?\d+", parts["day"])
+    day = f"{', '.join(others)} & {last}" if is_list else parts.get("day")
+    return Date(*match.span(), month, day, parts.get("year"))
 
 
 def is_in_month(day: str | None) -> bool:
@@ -423,7 +446,7 @@ def is_in_month(day: str | None) -> bool:
 SHORTEST = 2  # letters of an abbreviation that is no other word's letter
 LONGER = 2  # letters by which a form may be longer than the abbreviation: Tues, Thurs
 CHAIN_MARK = r"\s?[-–/&+]\s?"  # within a chain: Mon-Fri
-LINK = rf"{CHAIN_MARK}|,\s|\s\w{{1,4}}\s"  # between days that show each other to be days: Sat and Sun
+LINK = rf"{CHAIN_MARK}|,\s|\s(?:\w{{1,4}}|\w\.)\s"  # between days that show each other to be days: Sat and Sun
 HOURS = r",?\s+\d{1,2}(?:[:.]\d\d|\s?[-–]\s?\d)"
 CLAUSE_MARKS = rf"[{PAUSES}(|/]"
 BEGINS_CLAUSE = rf"(?:^|{CLAUSE_MARKS})\s*$"

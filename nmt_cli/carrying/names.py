@@ -145,9 +145,14 @@ class NameFinder:
     @cached_property
     def capitals_are_names(self) -> bool:
         """Whether rare words with a capital within a sentence are names, which appear in the target too."""
-        rare = self.source.words.list_capitalised(RARE_NAME_COUNT)
+        rare = self.source.words.list_capitalised(self.rare_count)
         carried = sum(map(self.target.words.contains, rare))
         return len(rare) >= FEWEST_RARE and carried >= SHARE_OF_NAMES * len(rare)
+
+    @property
+    def rare_count(self) -> int:
+        """Occurrences at most of a rare word: of a large corpus, the profile has no rarer ones than some."""
+        return max(RARE_NAME_COUNT, self.source.words.least_count)
 
     @cached_property
     def endings(self) -> WordEndings:
@@ -250,7 +255,7 @@ class NameFinder:
         """Whether a capitalised word is very rare and written identically in the target."""
         count, in_target = self.source.find_word(word), self.target.find_word(word)
         forms = [known.forms[0][0] for known in (count, in_target) if known.forms]
-        most = RARE_ACRONYM_COUNT if word.isupper() else RARE_NAME_COUNT
+        most = RARE_ACRONYM_COUNT if word.isupper() else self.rare_count
         return count.total <= most and word[0].isupper() and forms == [word, word]
 
     def is_sure(self, span: Span) -> bool:

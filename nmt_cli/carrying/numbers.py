@@ -282,7 +282,8 @@ class NumericKind(Kind):
     """A kind of span made of digits, written with the target's marks, except versions."""
 
     def write(self, span: Span, text: str, context: Context) -> str:
-        is_name = is_label(text, span.start, context.languages[0], span.end)
+        is_part = re.match(r"[\d.]+[a-z]?\(", span.text)  # of a law: 4.1(a)
+        is_name = is_part or is_label(text, span.start, context.languages[0], span.end)
         if context.write_number is None or is_name or context.is_version(text, span.start, span.end):
             return span.text
         return context.write_number(span.text, text[span.end : span.end + NEAR])
@@ -557,7 +558,7 @@ def find_hour_parts(kind: Kind, text: str, context: Context) -> Iterator[Span]:
 HOUR_PARTS = Kind(SpanKind.FULL_TIME, cues=r"[^\W\d_]{4}\s[^\W\d_]{2}", search=find_hour_parts)
 
 
-MIXED = r"[A-Za-z0-9]{0,40}"  # the rest of a part of a code
+MIXED, ITEMS = r"[A-Za-z0-9]{0,40}", r"(?:\((?:\d{1,3}|[a-z]|[ivx]{2,5})\)){1,5}"  # rests of codes, and of articles
 HEXADECIMAL = r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}"
 LENGTH = r"\d{1,9}(?:[.,]\d{1,9})?"
 IDENTIFIERS = NumericKind(
@@ -569,8 +570,8 @@ IDENTIFIERS = NumericKind(
         rf"(?<![\w&#])#(?:\d{{1,12}}(?:-\d{{1,12}}){{0,4}}|[0-9A-Fa-f]{{6}})(?![{LETTER}])",
         rf"(?:§§?|¶|№)[ {THIN_BLANKS}]?\d{{1,5}}[a-z]?(?![{LETTER}])",
         rf"{BEFORE}\d{{1,20}}+(?:[.,]\d{{1,20}}+)?[eE][{MINUS}]\d{{1,4}}(?![{LETTER}])",
-        # Parts of an article of a law: 5(1)(a), 12b(iv).
-        rf"{BEFORE}\d{{1,5}}[a-z]?(?:\((?:\d{{1,3}}|[a-z]|[ivx]{{2,5}})\)){{1,5}}(?!\w)",
+        # Parts of an article of a law: 5(1)(a), 12b(iv), 4.1(a)–(c).
+        rf"{BEFORE}\d{{1,5}}(?:\.\d{{1,3}}){{0,3}}[a-z]?{ITEMS}(?:[{re.escape(HYPHENS + DASHES)}]{ITEMS})?(?!\w)",
         # Digits, then one small letter: 10k, 1080p, 12a, 2x; but 5e is an ordinal in French, and the 20s are a decade.
         rf"{BEFORE}\d{{1,12}}(?:[.,]\d{{1,9}})?(?![ap]\.m)[a-df-rt-z](?![{LETTER}'’])",
         # A number alone in brackets keeps them: [12], [3, 4], (34); but (030) 1234 is a telephone number. At the end of

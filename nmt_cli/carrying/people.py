@@ -31,6 +31,7 @@ SURNAME = (
     r"(?:[A-ZÀ-Þ]\.\s?)*(?:(?:van|von|de|di|da|der|den|la|le|du|zu)\s){0,2}"  # J. R. van der
     r"(?:[A-ZÀ-Þ]['’])?[A-ZÀ-Þ][^\W\d_]+(?:-[A-ZÀ-Þ][^\W\d_]+)*"
 )
+SURNAMES = rf"{SURNAME}(?:(?:\s{SURNAME})?,?\s(?:Jr|Sr)\b\.?)?"  # of a son who has his father's name: Luther King Jr.
 LOOK_BACK = 40  # characters before a person
 SHORT_CAPITALS = re.compile(r"[A-ZÀ-Þ]{2}\s")  # no title, beside words in lower case: MS Word, MR images, DR Congo
 SIGNATURE = rf",?(?:\s{SURNAME}){{1,4}}(?=\W*$)"  # behind what a letter ends with
@@ -108,7 +109,7 @@ def find_name(match: re.Match[str]) -> tuple[int, int]:
     if behind is None:
         return match.end(), match.end()
     begin, end = behind.span("name")
-    more = re.compile(rf"\s{SURNAME}").match(match.string, end) if behind["name"] in read_given_names() else None
+    more = re.compile(rf"\s{SURNAMES}").match(match.string, end) if behind["name"] in read_given_names() else None
     return begin, end if more is None else more.end()
 
 
@@ -264,7 +265,8 @@ def name_places(source: str, target: str) -> dict[str, str]:
 
 BEHIND = re.escape(FINAL_MARKS + PAUSES + CLOSING_BRACKETS)
 PERSON = (
-    rf"(?<![^\W_])(?P<given>[A-ZÀ-Þ][^\W\d_]+)(?=\s(?P<surname>{SURNAME})"
+    rf"(?<![^\W_])(?P<given>[A-ZÀ-Þ][^\W\d_]+)(?=\s(?P<surname>{SURNAMES}"
+    r"|(?:I[IVX]|[VX])[IVX]{0,4}(?!\w))"
     rf"(?:['’]s)?(?:\W*$|[{BEHIND}]|\s[^\W\dA-ZÀ-Þ]))"  # no capital follows: How Peter Makes Money
 )
 CLAUSE_BEGINNING = (
@@ -278,7 +280,7 @@ def find_persons(text: str, source: TextProfile, target: TextProfile) -> Iterato
     has_words, length, comma = any(map(str.islower, text.split())), len(text.strip()), text.find(",")
     for match in re.finditer(PERSON, text):
         start, end = match.start(), match.end("surname")
-        is_alone = length == end - start or -1 < comma < start
+        is_alone = length == end - start or -1 < comma < start or text.startswith(tuple(COMMAS), end)
         is_person = match["given"] in read_given_names() and (has_words or is_alone)
         if is_person and may_be_surname(match["surname"], source, target):
             yield Span(start, end, text[start:end], SpanKind.RARE_NAME)

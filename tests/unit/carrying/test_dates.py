@@ -78,6 +78,16 @@ def test_a_range_of_months_or_days_is_found_again(language: str, first: int, las
     ]
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("deu", "1., 2. und 3. Mai"), ("eng", "May 1, 2 and 3"), ("fra", "1, 2 et 3 mai")],
+)
+def test_a_list_of_days_is_written_as_it_is_read(language: str, text: str) -> None:
+    calendar = load_calendar(language)
+    (date,) = find_dates(text, language)
+    assert calendar is not None and (date.day, calendar.write(date)) == ("1, 2 & 3", text)
+
+
 def test_days_begin_with_monday() -> None:
     calendar = load_calendar("en")
     assert calendar is not None
