@@ -336,10 +336,7 @@ def find_ending(text: str, end: int, number: str, languages: tuple[str, str]) ->
     target.
     """
     source, target = map(find_rules, languages)
-    kinds = (
-        (source.ordinal_endings, write_ordinal_mark(number, target)),
-        (source.decade_endings, target.decade_mark),
-    )
+    kinds = ((source.ordinal_endings, write_ordinal_mark(number, target)), (source.decade_endings, target.decade_mark))
     for endings, mark in kinds:
         match = re.compile(rf"(?:{endings})(?!\w)").match(text, end) if endings else None
         if match is not None:

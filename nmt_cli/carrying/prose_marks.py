@@ -127,11 +127,7 @@ BRACKET_PAIRS = BracketKind(
     SpanKind.BRACKET, form="taken out", signs=re.escape("".join(PLAIN_BRACKETS)), words=LOST_MARKS
 )
 SLASHES = SlashKind(
-    SpanKind.SLASH,
-    form="taken out",
-    patterns=(r"(?<=[^\W\d_])/(?=[^\W\d_])",),
-    signs="/",
-    words=LOST_MARKS,
+    SpanKind.SLASH, form="taken out", patterns=(r"(?<=[^\W\d_])/(?=[^\W\d_])",), signs="/", words=LOST_MARKS
 )
 
 

@@ -318,11 +318,7 @@ def classify_reference(span: Span) -> Span:
 
 
 REFERENCES = Kind(
-    SpanKind.REFERENCE,
-    form="taken out",
-    patterns=(REFERENCE.pattern,),
-    signs="&",
-    finish=classify_reference,
+    SpanKind.REFERENCE, form="taken out", patterns=(REFERENCE.pattern,), signs="&", finish=classify_reference
 )
 
 
@@ -502,10 +498,7 @@ def split_intervals(choice: str) -> list[ChoicePart]:
     for match in re.finditer(INTERVAL, choice):
         end = find_end(choice, match.end())
         if end is not None:
-            parts += [
-                ChoicePart(choice[position : match.end()], False),
-                ChoicePart(choice[match.end() : end], True),
-            ]
+            parts += [ChoicePart(choice[position : match.end()], False), ChoicePart(choice[match.end() : end], True)]
             position = end
     return [*parts, ChoicePart(choice[position:], False)]
 

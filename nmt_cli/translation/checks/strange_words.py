@@ -192,10 +192,6 @@ class Negations(NamedTuple):
         """Whether a text surely negates something."""
         return self.sure.search(text) is not None and self.sure.search(self.idle.sub(" ", text)) is not None
 
-    def stand_alone_in(self, text: str) -> bool:
-        """Whether a text negates once."""
-        return len(self.sure.findall(text)) == 1 and self.half.search(text) is None
-
     def are_twice_in(self, text: str) -> bool:
         """Whether a part of a text without a pause has the same negation twice: *nicht* jetzt *nicht*."""
         parts = re.split(PART_END, self.idle.sub(" ", text))
@@ -234,7 +230,8 @@ def check_negation(source: str, target: str, context: CheckContext) -> FailedChe
     if any(here.are_in(part) and not there.may_be_in(other) for part, other in pair_clauses(source, target)):
         return FailedCheck("negation", "a negation of the source is missing")
     if here.are_in(source):
-        is_twice = here.stand_alone_in(source) and there.are_twice_in(target)
+        negates_once = len(here.sure.findall(source)) == 1 and here.half.search(source) is None
+        is_twice = negates_once and there.are_twice_in(target)
         return FailedCheck("negation", "a negation of the source is there twice") if is_twice else None
     profile = context.profile.source if context.profile is not None else None
     has_new_word = profile is not None and 0 in profile.count_words(source)  # a mistyped one may negate

@@ -539,8 +539,7 @@ DIVIDERS = (
         "glued addresses",
         r"://|www\.",
         find_all(
-            GLUED_ADDRESS,
-            "Punctuation without a space between a word and an address: `Look here:https://example.com`.",
+            GLUED_ADDRESS, "Punctuation without a space between a word and an address: `Look here:https://example.com`."
         ),
     ),
     Divider("labels", rf"[{COLON_MARKS}=]", find_labels),
