@@ -278,7 +278,7 @@ def test_suggestions_are_known_by_their_heading_wherever_pairs_are_read(tmp_path
     path.write_bytes(path.read_bytes() + WHOLE[:9])
     assert load_memory([path], ("eng", "deu")).targets == memory.targets
     path.write_bytes(path.read_bytes() + b"\n" + WHOLE)
-    with pytest.raises(DataError, match="line 6: no suggestion"):
+    with pytest.raises(DataError, match="row 6: not a correction"):
         load_memory([path], ("eng", "deu"))
 
 
