@@ -312,7 +312,7 @@ def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck |
     if context.same_language:
         return None
     for span in context.placed or ():
-        target = target.replace(span.text, " . ") if " " in span.text else target
+        target = target.replace(span.text, " . ") if has_letters(span.text) else target
     if len(set(source.split()) & set(target.split())) < COPIED_WORDS and not find_unspaced(source):
         return None  # fast for nearly all translations
     words, target_words = split_units(normalise(source)), split_units(target)

@@ -36,6 +36,8 @@ def test_a_carried_command_is_no_copy_but_words_beside_it_are() -> None:
     source = "Run git add the file when the dog is away."
     assert kinds(source, "Los git add the file, wenn der Hund weg ist.", context) == []
     assert kinds(source, "Los git add the file, wenn the dog is weg.", context) == ["copied"]
+    context = GERMAN._replace(placed=tuple(Placed(name, "network", dropped=False) for name in ("{name}", "{target}")))
+    assert kinds("Rename {name} in {target}", "{name} in {target} umbenennen", context) == []
 
 
 def test_the_texts_of_a_choice_are_checked_each_with_the_words_around_it() -> None:
