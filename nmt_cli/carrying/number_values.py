@@ -261,8 +261,8 @@ NUMBERS = NumericKind(
     SpanKind.NUMBER,
     patterns=(
         rf"{COMPARISON}[{MINUS}]?{NUMBER_WITH_SIGNS}{AFTER}",
-        # Telephone numbers: with a country code, with a leading zero, or with an area code in brackets.
-        rf"(?<![\w+])(?=\+?\(?\d(?:[^\d\n]{{0,3}}\d){{5}})"
+        # Telephone numbers: with a country code (and T or M before it), a leading zero, or an area code in brackets.
+        rf"(?<![\w+])(?:[A-Z]:? (?=\+))?(?=\+?\(?\d(?:[^\d\n]{{0,3}}\d){{5}})"
         rf"(?:\+\d{{1,3}}(?: \(?\d{{1,4}}\)?)?|\(0\d{{1,5}}\)|0\d{{1,5}}|\(\d{{3}}\)(?= ?\d{{3}}-\d{{4}}))"
         rf"(?:(?:[ /.-]| ?[/-] ?)?\(?\d{{2,12}}\)?){{1,7}}{AFTER}",
         # Thousands apart: by thin blanks or apostrophes, or by blanks where nothing else is meant (60 000, 1 234 567).
