@@ -494,11 +494,7 @@ def are_amounts(text: str, spans: Sequence[Span]) -> bool:
 
 HOUR_AND_MINUTE = r"\d{1,2}(?:[:.]\d{2})?"
 DOTTED = rf"{HOUR_AND_MINUTE}[ {THIN_BLANKS}]?(?i:[ap]\.m\.)"
-# `am` before a German noun or its adjective is no half of the day: 3 am Tisch, 3 am letzten Tag; but 5 am Monday.
-AM_OF_GERMAN = (
-    r"(?:(?<= am)\s+(?:[A-ZÄÖÜ][a-zäöüß]+(?<!day)|(?!when|then|often|even|ten)[a-zäöüß]+en)\b"
-    r"|(?<= AM)\s+[A-ZÄÖÜ]{4,}(?<!DAY)\b)"
-)
+AM_OF_GERMAN = find_rules("de").am_before  # which is no half of the day, in texts of all languages: 3 am Tisch
 AM_OR_PM = rf"[ {THIN_BLANKS}]?(?:[ap]m|[AP]M|[ap]\.m|[AP]\.M)(?![{LETTER}])(?!{AM_OF_GERMAN})"
 TIMES = NumericKind(
     SpanKind.TIME,

@@ -38,6 +38,7 @@ class LanguageRules(NamedTuple):
     decade_mark: str
     hours: Literal[12, 24]  # of the day, as people usually count them
     clock: str  # pattern of words that tell the time
+    am_before: str  # pattern of what "am" is a word before: 3 am Tisch, 3 am letzten Tag; but 5 am Monday
     clock_word: str  # behind a time in the 24-hour clock
     hour_parts: dict[str, str]  # what stands before an hour, by its minutes from that; the first of several is written
     plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
