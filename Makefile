@@ -15,7 +15,7 @@ help:
 	@echo "make demo    prepare, train, translate, evaluate and draw on the bundled corpus, into demo/ (about 10 minutes)"
 	@echo "make check   lint, types and the tests of parts, without networks and programs: a minute, for use while coding"
 	@echo "make test    install everything, then lint, types and all tests but the slow ones: what CI runs"
-	@echo "make test-slow        all tests: every kind of network, kills, clusters, whole trainings; new examples of properties"
+	@echo "make test-slow        all tests: all networks, kills, clusters, whole training runs; new examples of properties"
 	@echo "make release-check    test-slow, the checks below and the scripts of tests/release"
 	@echo "make check-install    resolve every extra; install the lowest versions allowed and translate with them"
 	@echo "make check-package    build what an index takes, NMT_ADDRESS in its links, into dist/; make try with the wheel"

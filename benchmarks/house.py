@@ -1,7 +1,7 @@
 """How large the package and its tests are, how their files are cut, and the way of one plain line through them.
 
 `python benchmarks/house.py` prints a table; `--trace` also the way of the line: the frames from `main` to the network,
-and the modules that it enters. Lines are counted by the syntax tree: a code line holds a token and is no import, no
+and the modules that run for it. Lines are counted by the syntax tree: a code line holds a token and is no import, no
 docstring and no comment.
 """
 
@@ -187,7 +187,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows["lines of tests; files"] = f"{sum(tests):,}; {len(tests)}"
     rows["formats read in two rooms; XML engines"] = f"{count_formats_read_twice()}; {len(list_engines(PACKAGE))}"
     command, line = trace_command(options.model, options.line), trace_line(options.model, options.line)
-    rows["modules that the command enters; a further line"] = f"{len(command.modules)}; {len(line.modules)}"
+    rows["modules that run for the command; a further line"] = f"{len(command.modules)}; {len(line.modules)}"
     rows["frames from main to the network"] = f"{len(command.way)}"
     for name, value in rows.items():
         print(f"{name:58} {value}")

@@ -1,4 +1,4 @@
-"""How good a training is after each minute, beside Joey NMT's and Marian's on the same machine and the same pairs.
+"""How good a training run is after each minute, beside Joey NMT's and Marian's on the same machine and the same pairs.
 
     python benchmarks/minutes.py nmt --data PREPARED --corpus NAME --system NAME --work DIR [options of `nmt train`]
     python benchmarks/minutes.py joeynmt --data PREPARED --corpus NAME --work DIR [--minutes 60] [--units 256]
@@ -7,7 +7,7 @@
 
 Minutes count from the moment the command is given: start, validation and saving are in them. Dev BLEU and chrF of
 greedy translations after each validation, with our metrics: those of `nmt train` as it notes them, those of the peers
-from the translations that they write. A training is ended when the time is over; Joey NMT's checkpoint with the best
+from the translations that they write. A run is ended when the time is over; Joey NMT's checkpoint with the best
 dev BLEU then translates the test split with beam 5. Marian trains a Transformer as small as the network of
 examples/demo.toml, with our joint pieces. Each adds a line to minutes.jsonl, of which `draw` makes the picture: a
 column for each corpus and number of cores. On one core it shows the processor's own minutes, which other work does not

@@ -138,7 +138,7 @@ class BaseCommands(NamedTuple):
 
 
 class TrainingSummary(NamedTuple):
-    """The facts about a training on which advice depends."""
+    """The facts about a training run on which advice depends."""
 
     is_reversed: bool = False  # from target to source
     has_parent: bool = False  # or no installed model suits the corpus
@@ -212,7 +212,7 @@ def is_like_measured(manifest: Manifest) -> bool:
 
 
 def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: TrainingSummary) -> Iterator[Suggestion]:
-    """Yields suggestions that apply to a corpus, in order: first other data, then other trainings."""
+    """Yields suggestions that apply to a corpus, in order: first other data, then other training runs."""
     counts, train = manifest.counts, manifest.counts.splits["train"]
     dropped = {check: count for check, count in counts.dropped.items() if count and check not in EXPECTED}
     reported = (finding for finding in manifest.findings if finding.action == "reported")

@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from nmt_cli.training.run import TrainReport
 
 
-# Watchers of a training: stages for programs, TensorBoard, and the few reports of an assisting process.
+# Watchers of a training run: stages for programs, TensorBoard, and the few reports of an assisting process.
 
 
 class StageWatcher(Watcher):
-    """Reports a training as the stages of a `StageReporter`: updates, validations, the export."""
+    """Reports a training run as the stages of a `StageReporter`: updates, validations, the export."""
 
     def __init__(self, progress: StageReporter) -> None:
         self.progress = progress
@@ -192,7 +192,7 @@ def open_request(
     ray: str | None = None,
     **command: Any,
 ) -> TrainRequest:
-    """Returns the request for a training with the corpus in `data`; the time of a deadline begins now.
+    """Returns the request for a training run with the corpus in `data`; the time of a deadline begins now.
 
     `cluster` is TF_CONFIG; `command` are other fields of the request. Raises MissingExtraError without TensorFlow.
     """
@@ -233,12 +233,12 @@ def list_typed(network: ModelConfig, training: TrainOptions, explicit: ExplicitO
 
 
 def describe_resumption(request: TrainRequest) -> CommandLine:
-    """Returns the command that continues a training; the checkpoint holds all options but the command's own."""
+    """Returns the command that continues a training run; the checkpoint holds all options but the command's own."""
     return describe_train(request.corpus.directory, request.directory, *list_more(request), ("--resume",))
 
 
 def list_more(request: TrainRequest) -> list[TypedOption]:
-    """Returns the typed options of a training that are neither the network's nor in a checkpoint."""
+    """Returns the typed options of a training run that are neither the network's nor in a checkpoint."""
     more: list[TypedOption] = [("--reverse",)] if request.reverse else []
     more += [("--runs", str(request.runs))] if request.runs > 1 else []
     more += [("--keep-stages",)] if request.keep_stages else []
@@ -246,7 +246,7 @@ def list_more(request: TrainRequest) -> list[TypedOption]:
 
 
 def explain_end(request: TrainRequest) -> str:
-    """Describes the saved part of a training that was stopped at once, and the command that continues or repeats it."""
+    """Describes the saved part of a training run that was stopped at once, and the command to continue or repeat it."""
     from nmt_cli.runtime.model_directory import CARD, STAGES
     from nmt_cli.training.checkpoints import is_of_earlier
     from nmt_cli.training.request import read_started_facts
@@ -257,15 +257,13 @@ def explain_end(request: TrainRequest) -> str:
     forced = [FORCE] if request.force else []
     again = describe_train(request.corpus.directory, request.directory, *list_more(request), *request.typed, *forced)
     kept = f"; {request.directory}/ still holds the earlier model" if (request.directory / CARD).is_file() else ""
-    return (
-        f"interrupted before the first update: nothing of this training was saved{kept}. Start it again with: {again}"
-    )
+    return f"interrupted before the first update: nothing was saved{kept}. Start again with: {again}"
 
 
 def run_training(request: TrainRequest, loading: Loading = nullcontext) -> TrainOutcome | None:
     """Runs the requested training; returns None in a process that assists the chief, which writes the model.
 
-    Raises Interrupted if the watcher stops a training with synthetic pairs before the model itself is trained, and the
+    Raises Interrupted if the watcher stops a run with synthetic pairs before the model itself is trained, and the
     errors of `train`.
     """
     from nmt_cli.training.checkpoints import lock_model
@@ -305,7 +303,7 @@ BREAK_EVEN_PAIRS = 50_000
 
 
 def list_open_starts(request: TrainRequest) -> list[KnownStart]:
-    """Returns the installed models that share a language with a new training on few pairs, the best first.
+    """Returns the installed models that share a language with a new training run on few pairs, the best first.
 
     Options of the network, a time limit, synthetic pairs and --init-from turn this choice off.
     """
@@ -329,7 +327,7 @@ def choose_start(starts: Sequence[KnownStart]) -> KnownStart | None:
 
 
 def explain_start(start: KnownStart | None, starts: Sequence[KnownStart]) -> str | None:
-    """Returns the line that says which of the models a training starts from, or why it does not; None without any."""
+    """Returns the line that says which of the models a run starts from, or why it does not; None without any."""
     if start is not None:
         return f"few pairs: starts from {start.name}, which has {start.reason}; --init-from none prevents this"
     if not starts:

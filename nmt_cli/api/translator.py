@@ -25,7 +25,6 @@ from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, Unpack, overload
 
-from nmt_cli import EXPORTS
 from nmt_cli.api.log import describe_checks, log_checks, log_warnings
 from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import (
@@ -76,6 +75,7 @@ if TYPE_CHECKING:
 
 MOST_OPTIONS = 16  # different ones whose settings are kept
 READ_AHEAD = 512  # lines of a stream that are translated together
+OF_MODEL = ("evaluate", "export", "info", "train", "visualize")  # functions that are looked for in a translator
 
 
 class Translator:
@@ -121,8 +121,8 @@ class Translator:
     if not TYPE_CHECKING:  # to which any name would then be a method
 
         def __getattr__(self, name: str) -> NoReturn:
-            function = f"; nmt.{name}(model=...) does this" if name in EXPORTS else ""
-            raise AttributeError(f"a Translator has no {name!r}{function}", name=name, obj=self)
+            function = f"; call nmt.{name}(model=...)" if name in OF_MODEL else ""
+            raise AttributeError(f"a Translator has no attribute {name!r}{function}", name=name, obj=self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the arguments: another process loads the model itself."""

@@ -1,13 +1,14 @@
 """Codes: words, phrases and joined spans that do not look like words of the training text.
 
-`report.pdf`, `C++` and `git commit -m "x"` are codes, so is all of `%s:%s`; `{0}here{1}` wraps a word as tags do.
+`report.pdf`, `C++` and `git commit -m "x"` are codes, and so is `%s:%s` as a whole. `{0}` and `{1}` in `{0}here{1}`
+enclose a word, as tags do.
 
     CodeFinder          Type f(x, y) in main.cpp    f(x, y), a phrase with blanks and brackets; main.cpp, a word
     join_tokens         %s:%s, {width}px            what belongs to a masked span in its token is one code with it
     take_wraps_out      Click {0}here{1}            both are taken out, so that no network can lose the word
 
-The words of the training text decide: `and/or` is none, `foo.bar` is one if it never had `foo`. Patterns are text,
-compiled at their first use, which most texts do not need.
+The words of the training text decide: `and/or` is not a code, and `foo.bar` is a code if the training text never
+contains `foo`. The patterns are strings. They are compiled at their first use, because most texts do not need them.
 """
 
 from __future__ import annotations

@@ -187,9 +187,9 @@ def show_error(problem: NmtError | TyperException | OSError) -> int:
     return error.exit_code
 
 
-# Signals: they end a command. In a training, the first is a request to stop, and the second ends the process.
+# Signals: they end a command. In a training run, the first is a request to stop, and the second ends the process.
 #
-# Before a training first asks whether to stop, there is nothing to keep: a signal then ends it at once.
+# Before a training run first asks whether to stop, there is nothing to keep: a signal then ends it at once.
 
 
 class Stop:

@@ -37,7 +37,7 @@ class Status(NamedTuple):
     model: Path
     manifest: Manifest | None
     card: ModelCard | None
-    is_interrupted: bool  # whether a training of the model can be resumed
+    is_interrupted: bool  # whether a training run of the model can be resumed
     named_models: tuple[str, ...]  # installed ones
     problems: tuple[str, ...] = ()
     settings: str | None = None  # the configuration file of this directory, or why it is not read
@@ -76,7 +76,7 @@ class Status(NamedTuple):
 
 
 def has_interrupted_training(model: Path) -> bool:
-    """Whether a training in a model directory ended before its time. Raises DamagedError."""
+    """Whether a training run in a model directory ended before its time. Raises DamagedError."""
     from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS
 
     if is_being_trained(model) or not any((model / CHECKPOINTS).glob("*.npz")):

@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from nmt_cli.training.run import TrainReport
 
 
-# Short descriptions of a training: what it starts from, what its 8-bit weights cost.
+# Short descriptions of a training run: what it starts from, what its 8-bit weights cost.
 
 
 def describe_parent(parent: ParentInfo) -> str:
-    """Returns which model a training starts from, and how many of its pieces are used."""
+    """Returns which model a training run starts from, and how many of its pieces are used."""
     languages = f"{parent.source_language} -> {parent.target_language}"
     if parent.is_same_vocabulary:
         return f"starts from {parent.name} ({languages}), which has the same subwords"
@@ -69,7 +69,7 @@ def describe_int8(check: Int8Check) -> str:
     return f"8-bit weights ({check.int8_bytes / 1e6:.0f} MB) cost {max(check.cost, 0.0):.1f} BLEU, and {used}"
 
 
-# A training on the terminal: a header, a progress bar, one line per epoch, and a summary.
+# A training run on the terminal: a header, a progress bar, one line per epoch, and a summary.
 
 
 class TableColumn(NamedTuple):
@@ -106,7 +106,7 @@ def choose_columns(width: int | None) -> list[TableColumn]:
 
 
 class TrainingScreen(Watcher):
-    """Shows a training: a header, one line per epoch and, while it runs, a bar or an occasional line.
+    """Shows a training run: a header, one line per epoch and, while it runs, a bar or an occasional line.
 
     The bar is for terminals; elsewhere a line follows after `log_every` seconds without one.
     """
@@ -162,7 +162,7 @@ class TrainingScreen(Watcher):
             f"{format_count(info.pairs, 'pair')}, {format_count(info.steps_per_epoch, 'step')} per epoch, "
             f"{format_count(info.epochs, 'epoch')}"
         )
-        if info.parent is not None:  # of which a training that chose it itself has said so
+        if info.parent is not None:  # of which a training run that chose it itself has said so
             say = self.screen.say_detail if self.request and self.request.start else self.screen.say
             say(describe_parent(info.parent))
         self.screen.say(self.format_row({column.heading: column.heading for column in COLUMNS}))
@@ -260,7 +260,7 @@ class TrainingScreen(Watcher):
         return "".join(texts[column.heading].rjust(column.width) for column in choose_columns(self.screen.width))
 
     def show_outcome(self, outcome: TrainOutcome | None, request: TrainRequest, *, was_stopped: bool) -> None:
-        """Prints the result of a training, whether it took too long, and how to continue a stopped one."""
+        """Prints the result of a training run, whether it took too long, and how to continue a stopped one."""
         if outcome is None:
             self.screen.say(f"{self.request.assistant if self.request else 'this process'}: done")
             return
@@ -304,7 +304,7 @@ class TrainingScreen(Watcher):
             self.screen.say(f"Try: echo {quote_for_shell(example)} | nmt translate{where}")
 
     def show_runs(self, runs: Sequence[SeedResult], best: Validation) -> None:
-        """Prints the scores of several trainings, the best of them, and their mean and standard deviation."""
+        """Prints the scores of several training runs, the best of them, and their mean and standard deviation."""
         from nmt_cli.training.run import describe_spread
 
         for run in runs:
@@ -408,7 +408,7 @@ def train(
 
 @contextmanager
 def limit_start(request: TrainRequest, stop: Stop) -> Iterator[None]:
-    """Raises TooShortError within the block as soon as --time passes before the first update of a new training.
+    """Raises TooShortError within the block as soon as --time passes before the first update of a new training run.
 
     TensorFlow may take minutes to load and to compile. Where the system has no alarm, the training itself refuses the
     time between these steps.
@@ -419,7 +419,7 @@ def limit_start(request: TrainRequest, stop: Stop) -> Iterator[None]:
         return
 
     def refuse(number: int, frame: FrameType | None) -> None:
-        if not stop.is_asked:  # as a training does before an update
+        if not stop.is_asked:  # as a training run does before an update
             deadline.expect_closing()
             deadline.require_update(request.training.time)
 
@@ -435,7 +435,7 @@ def limit_start(request: TrainRequest, stop: Stop) -> Iterator[None]:
 
 @contextmanager
 def explain_interruption(screen: Screen, stop: Stop, request: TrainRequest) -> Iterator[None]:
-    """Shows the saved part of a training that is stopped at once, and how to continue it.
+    """Shows the saved part of a training run that is stopped at once, and how to continue it.
 
     One with synthetic pairs that was stopped midway ends the command with the signal's exit code.
     """

@@ -51,7 +51,7 @@ class SystemComparison:
     tests: Mapping[str, tuple[PairTest, ...]]  # by metric; none where systems cannot be compared
     letters: Mapping[str, tuple[str, ...]]  # by metric: M
     warnings: tuple[str, ...] = ()
-    runs: tuple[tuple[Report, ...], ...] = ()  # M: the trainings that each system is the best of; none if not asked for
+    runs: tuple[tuple[Report, ...], ...] = ()  # M: the training runs of each system, which is their best
 
     def __repr__(self) -> str:
         return f"SystemComparison({dict(zip(self.names, self.reports, strict=True))})"

@@ -37,7 +37,7 @@ WEIGHTS = "weights.npz"
 HISTORY = "history.jsonl"
 TRAINED_SOURCES = "sources.npy"  # keys of the sources of real and synthetic pairs, where there are synthetic ones
 SAMPLE = "sample.tsv.gz"  # pairs of the training and the development set, which packages carry
-STAGES = "stages"  # the directory of helper models and synthetic pairs, while a training makes them
+STAGES = "stages"  # the directory of helper models and synthetic pairs, while a training run makes them
 STAGED = ".publishing."  # prefix of the directory in which files wait for publication
 
 
@@ -377,7 +377,7 @@ def identify_target(card: ModelCard) -> Any:
     return card.tokenizer, card.checksums[card.target_tokenizer]
 
 
-# The installed models that a training on a small corpus could start from.
+# The installed models that a training run on a small corpus could start from.
 
 
 class KnownStart(NamedTuple):

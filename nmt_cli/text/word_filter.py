@@ -36,7 +36,7 @@ class WordFilter:
         """Returns the set that `encode` wrote. Raises ValueError for anything else."""
         bits = bytearray(b85decode(text))
         if not bits or len(bits) & (len(bits) - 1):
-            raise ValueError("no set of words has so many bytes")
+            raise ValueError("not a set of words: its number of bytes is not a power of two")
         return cls(bits)
 
     def encode(self) -> str:

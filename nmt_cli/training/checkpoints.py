@@ -1,4 +1,4 @@
-"""The files of a training: weights of the best epochs, the state to resume from, and the lock of its directory.
+"""The files of a training run: weights of the best epochs, the state to resume from, and the lock of its directory.
 
     model/checkpoints/epoch-0003.npz    the weights of the best epochs
     model/checkpoints/state.npz         weights, optimizer, progress and history of one moment, between two updates
@@ -215,7 +215,7 @@ def parse_facts(path: Path, arrays: NamedArrays) -> dict[str, Any]:
         facts: dict[str, Any] = build(dict, parse_json(str(arrays[FACTS])))
         written = build(int, facts.get("format"), "format")
     except (KeyError, ValueError) as error:
-        raise DamagedError(f"{path} is not a checkpoint of a training", hint=START_OVER) from error
+        raise DamagedError(f"{path} is not a checkpoint of a training run", hint=START_OVER) from error
     if written != FORMAT:
         raise DamagedError(f"{path} has format {facts['format']}; this nmt reads format {FORMAT}", hint=START_OVER)
     return facts
@@ -312,12 +312,12 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
     # Of an earlier version, a checkpoint does not say whether its training was complete, but its model does.
     if facts is not None and facts["updates"] > 0 and not has_runs and not (is_model and facts.get("complete", True)):
         raise OutputError(
-            f"{directory}/ holds a training that was interrupted in epoch {facts['progress']['epoch']}",
+            f"{directory}/ holds a training run that was interrupted in epoch {facts['progress']['epoch']}",
             hint=f"continue with `{command}`, or start over with --force",
         )
     if has_stages and not is_model:
         raise OutputError(
-            f"{directory}/ holds a training with synthetic pairs that was interrupted",
+            f"{directory}/ holds a training run with synthetic pairs that was interrupted",
             hint=f"continue with `{command}`, or start over with --force",
         )
     if is_model and not replace:
@@ -333,13 +333,13 @@ def refuse_earlier(directory: Path, command: str) -> None:
     if is_of_earlier(directory):
         locate_state(directory).with_name(REPLACING).unlink()
         raise OutputError(
-            f"the last training in {directory}/ ended before its first update, and nothing of it was saved",
-            hint=f"start it again as before, with --force; to continue the training before it, type again: {command}",
+            f"the last training run in {directory}/ ended before its first update, and nothing of it was saved",
+            hint=f"start it again as before, with --force; to continue the run before it, type again: {command}",
         )
 
 
 def is_of_earlier(directory: Path) -> bool:
-    """Whether the state in a directory is of a training that another was to replace."""
+    """Whether the state in a directory is of a training run that another was to replace."""
     state = locate_state(directory)
     return state.is_file() and state.with_name(REPLACING).exists()
 
@@ -353,7 +353,7 @@ def remove_partial_files(directory: Path) -> None:
 
 
 def remove_untrained(directory: Path, *, is_new: bool) -> None:
-    """Removes the files of a training that ended before its first update, and its directory if that is new."""
+    """Removes the files of a training run that ended before its first update, and its directory if that is new."""
     with suppress(DamagedError, OSError):
         facts = read_facts(directory)
         if facts is None or not facts["updates"]:
@@ -443,7 +443,7 @@ def explain_refusal(directory: Path, holder: dict[str, object]) -> OutputError:
     """Returns the error for a lock held by another process."""
     process = f"process {holder['pid']} on {holder['host']}" if holder else "another process"
     return OutputError(
-        f"{directory}/ is being written by another training ({process})",
+        f"{directory}/ is being written by another training run ({process})",
         hint="wait for it, or name another directory with --model; "
         f"the lock of a dead process expires after {STALE:.0f} seconds",
     )

@@ -1,4 +1,4 @@
-"""The deadline of a training, and the share of its time that has passed. Knows a clock and no network.
+"""The deadline of a training run, and the share of its time that has passed. Knows a clock and no network.
 
 The learning rate follows this clock rather than a number of updates: a number planned at the start would miss the
 deadline as soon as other work on the machine slows updates down. Validations on the way count like updates.
@@ -37,11 +37,11 @@ def parse_duration(text: str) -> float:
     return float(seconds)
 
 
-SEVERAL = 4  # times what a training takes besides its updates, which leaves three quarters of the time to learn
+SEVERAL = 4  # times what a training run takes besides its updates, which leaves three quarters of the time to learn
 
 
 class TooShortError(OptionError):
-    """The given time does not suffice for a single update: without any, a training takes `least` seconds here.
+    """The given time does not suffice for a single update: without any, a training run takes `least` seconds here.
 
     The hint names a time that fits: `whole` seconds, which is more where other stages share it, and how to continue if
     something is done.

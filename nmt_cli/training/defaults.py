@@ -73,7 +73,7 @@ def count_epochs(pairs: int, epoch_pairs: int | None = None, *, fewest: int = FE
 
 
 def count_usual_updates(pairs: int) -> int:
-    """Returns the updates that a training on so many pairs makes by default: some 1,900 with 5,000."""
+    """Returns the updates that a training run on so many pairs makes by default: some 1,900 with 5,000."""
     return count_epochs(pairs) * math.ceil(pairs / find_rule(pairs).batch)
 
 

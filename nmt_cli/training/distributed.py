@@ -1,11 +1,11 @@
-"""The devices of a training, and the agreement of processes that train together.
+"""The devices of a training run, and how processes that train together make the same decisions.
 
     one processor                       4 cores: a batch of 128 in 4 parts, each learned from in a thread of its own
     --devices all, two GPUs             each learns from half of every batch
     TF_CONFIG names two workers         each reads the same batches, and learns from half of every batch
 
-All processes have the same weights at all times. Only the first, the chief, validates and writes the model, and decides
-what follows: none may wait for an update that another does not make (`ProcessCluster`).
+All processes have the same weights at all times. Only the first process, the chief, validates and writes the model. It
+also decides what all do next, so that no process waits for an update that another does not make (`ProcessCluster`).
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ ROWS_PER_PART, TOKENS_PER_PART = 32, 512
 
 
 def make_strategy(config: TrainOptions, role: ProcessRole) -> tf.distribute.Strategy:
-    """Returns the strategy of `tf.distribute` for the devices of a training.
+    """Returns the strategy of `tf.distribute` for the devices of a training run.
 
     Must be called before TensorFlow does anything else; the processes named in TF_CONFIG meet here. Raises OptionError
     if there are more devices than sentences in a batch.

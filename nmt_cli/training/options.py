@@ -18,7 +18,7 @@ LEARNING_RATES = {"rnn": 5e-3, "transformer": 2e-3}
 FINE_TUNING = 5e-4  # low, so that what was learned before is not undone
 
 NO_START = "none"  # the value of --init-from that keeps a small corpus from starting from an installed model
-FIRST_RUN = "run-1"  # of several trainings with different seeds, in the directory of their best
+FIRST_RUN = "run-1"  # of several training runs with different seeds, in the directory of their best
 
 Kernels = Literal["auto", "written", "cudnn", "xla"]  # `step.choose_kernels` explains them
 KeptMetric = Literal["bleu", "chrf", "accuracy", "loss"]  # names of fields of `watcher.Validation`

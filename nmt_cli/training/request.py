@@ -1,4 +1,4 @@
-"""The request for a training: one object that the command, Python and the training itself share.
+"""The request for a training run: one object that the command, Python and the run itself share.
 
     corpus = PreparedCorpus.load(Path("prepared"))
     request = TrainRequest(corpus, Path("model"), ModelConfig.from_options(units=64), TrainOptions(epochs=5))
@@ -98,7 +98,7 @@ SINGLE_PROCESS = ProcessRole()
 
 @dataclass(frozen=True)
 class TrainRequest:
-    """A training: its corpus in the direction that is trained, the directory of the model, and all options.
+    """A training run: its corpus in the direction that is trained, the directory of the model, and all options.
 
     The caller holds the lock of `directory` (`checkpoints.lock_model`). In a process that is not the chief, it only
     receives checkpoints of its own, to roll back to.
@@ -118,7 +118,7 @@ class TrainRequest:
     typed: Sequence[tuple[str, ...]] = ()  # the options of network and training as typed, to train anew with them
     force: bool = False  # replaces an existing model
     reverse: bool = False  # `corpus` is turned round
-    keep_stages: bool = False  # of a training with synthetic pairs, once the model is complete
+    keep_stages: bool = False  # of a training run with synthetic pairs, once the model is complete
     runs: int = 1  # with different seeds
     tensorboard: Path | None = None
 

@@ -32,7 +32,7 @@ from nmt_cli.training.watcher import EpochRecord, SeedResult, Validation
 
 @dataclass(frozen=True)
 class TrainReport:
-    """The result of a training."""
+    """The result of a training run."""
 
     epochs: tuple[int, ...]  # whose weights are exported, best first; several if the weights are averaged
     validation: Validation  # of the exported weights
@@ -75,7 +75,7 @@ def train(request: TrainRequest) -> TrainReport:
 
 
 def assist(request: TrainRequest) -> None:
-    """Takes part in a training whose chief is another process. Writes no model; raises the errors of `train`."""
+    """Takes part in a training run whose chief is another process. Writes no model; raises the errors of `train`."""
     with explain_errors(request.role):
         prepare_run(request).fit()
 
@@ -112,7 +112,7 @@ def train_repeatedly(request: TrainRequest, train: Callable[[TrainRequest], Trai
 
     Each run gets the whole --time. Its model is in a directory of its own; the best is copied to the request's, whose
     lock the caller holds. A run stopped by the watcher is the last; if it fails, the best of those before it is still
-    copied. The passed epochs of the report are the last run's. Unless the stages of trainings with synthetic pairs are
+    copied. The passed epochs of the report are the last run's. Unless the stages of runs with synthetic pairs are
     kept, they, which only --resume needs, are removed once all runs are done. Raises the errors of `train` and
     `lock_model`.
     """

@@ -106,7 +106,7 @@ def prepare_run(request: TrainRequest) -> TrainingRun:
 
 
 def open_deadline(request: TrainRequest, cluster: SingleProcess, updates: int | None) -> Deadline | None:
-    """Returns the deadline of a training with `updates` so far, if it has any.
+    """Returns the deadline of a training run with `updates` so far, if it has any.
 
     Raises TooShortError if loading TensorFlow alone took so long that no time is left.
     """
@@ -202,7 +202,7 @@ def make_profile(corpus: PreparedCorpus, config: TrainOptions) -> str:
     """Returns the training text's profile, merged with that of the --init-from model if it has the same subwords."""
     try:
         model = load_initial_model(config)
-    except NotFoundError:  # a training that is resumed does not need the model any more
+    except NotFoundError:  # a training run that is resumed does not need the model any more
         return corpus.profile
     if model is None or PROFILE_NAME not in model.card.checksums or not has_same_subwords(corpus, model):
         return corpus.profile

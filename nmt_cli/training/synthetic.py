@@ -147,7 +147,7 @@ class SyntheticRun:
         }
         explicit = None if request.explicit is None else sorted(request.explicit)
         options = {"network": network, "training": training, "explicit": explicit, "typed": request.typed}
-        if not request.resume:  # a checkpoint of the model that is replaced is not one of this training
+        if not request.resume:  # a checkpoint of the model that is replaced is not one of this training run
             locate_state(request.directory).unlink(missing_ok=True)
         # The checkpoint of the last stage has settings of its own, which training compares.
         is_last = request.resume and read_started_facts(request.directory) is not None

@@ -1,4 +1,4 @@
-"""The reports of a training, and their recipients. Knows nothing of how they are shown.
+"""The reports of a training run, and their recipients. Knows nothing of how they are shown.
 
     class Losses(nmt.Watcher):
         def report_step(self, status):
@@ -36,7 +36,7 @@ class RowCounts:
 
 @dataclass(frozen=True)
 class ParentInfo:
-    """The model that a training starts from, and the origin of its embeddings."""
+    """The model that a training run starts from, and the origin of its embeddings."""
 
     name: str  # of its directory, or of the package that has it
     source_language: str
@@ -54,7 +54,7 @@ class ParentInfo:
 
 @dataclass(frozen=True)
 class RequestInfo:
-    """Describes the request for a training, before TensorFlow starts."""
+    """Describes the request for a training run, before TensorFlow starts."""
 
     direction: str  # all languages of both sides
     data: Path
@@ -76,7 +76,7 @@ class RunInfo:
     devices: str
     precision: str  # name of the dtype policy
     network: ModelConfig
-    parent: ParentInfo | None = None  # of a training that starts from another model
+    parent: ParentInfo | None = None  # of a training run that starts from another model
     choice: str | None = None  # of the settings, by the size of the corpus, as a line for a person
 
 
@@ -120,7 +120,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class SeedResult:
-    """One of several trainings: its directory, its seed, and its model's scores on the development set."""
+    """One of several training runs: its directory, its seed, and its model's scores on the development set."""
 
     directory: Path
     seed: int
@@ -147,7 +147,7 @@ class EpochRecord:
 
 
 class Watcher:
-    """Base class of all observers of a training; a subclass overrides the reports that it needs."""
+    """Base class of all observers of a training run; a subclass overrides the reports that it needs."""
 
     def report_request(self, info: RequestInfo) -> None:
         """Reports the request, once, before TensorFlow starts."""
@@ -159,10 +159,10 @@ class Watcher:
         """Follows `report_start` if the run continues from a checkpoint: `step` updates of `epoch` are done."""
 
     def report_run(self, number: int, runs: int, seed: int) -> None:
-        """Reports that one of several trainings with different seeds begins; `number` counts from 1."""
+        """Reports that one of several training runs with different seeds begins; `number` counts from 1."""
 
     def report_stage(self, name: str, number: int, stages: int) -> None:
-        """Reports that a stage of a training with synthetic pairs begins; `number` counts from 1."""
+        """Reports that a stage of a training run with synthetic pairs begins; `number` counts from 1."""
 
     def report_translations(self, done: int, total: int, seconds_left: float) -> None:
         """Reports how many sentences of a synthetic text are translated."""

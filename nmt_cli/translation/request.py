@@ -1,11 +1,12 @@
-"""A request to translate: the models and the options; made once, and passed on unchanged.
+"""A request to translate: the models and the options. The caller makes it once, and passes it on unchanged.
 
     request = TranslationRequest(Path("model"), options=TranslateOptions(SearchOptions(beam_size=1)))
     request.start()(Block(0, ("Where is it?", "Here.")))
 
-loads the models and returns one `Translation` per text. A request can be pickled: `packed` ones take the models and
-the glossary along to machines that lack them; those on `hold` keep them as they are now, whatever others write to
-their files. Light: the command line makes requests before anything slow is loaded.
+loads the models and returns one `Translation` per text. A request can be pickled. A *packed* request contains the
+models and the glossary, for machines that lack these files. A request on *hold* keeps the present versions of the
+files, even if another process replaces them. The import is fast, because the command line makes a request before it
+loads any slow package.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def describe_train(data: Path, model: Path, *options: TypedOption) -> CommandLin
     return CommandLine("train", (), (*list_places(data, model), *options))
 
 
-# The options of a training continued by `--resume`, which need not be given again.
+# The options of a training run continued by `--resume`, which need not be given again.
 #
 # Loads neither TensorFlow nor Keras, since the command line asks before it waits for them.
 
@@ -173,7 +173,7 @@ def recall_typed(model: Path, runs: int) -> Sequence[TypedOption]:
 
 
 def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:
-    """Returns the original options of a training with synthetic pairs, if --resume takes its options from them."""
+    """Returns the original options of a training run with synthetic pairs, if --resume takes its options from them."""
     from nmt_cli.training.data.synthetic_pairs import find_stage_options
 
     return find_stage_options(locate_first_run(model, runs), several_runs=runs > 1)

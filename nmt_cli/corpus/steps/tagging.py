@@ -80,7 +80,7 @@ def label_registers(pairs: Pairs, config: PrepareOptions, target_language: str) 
     rules = {number: find_rules(code) for number, code in codes.items()}
     if not any(of_language.formal for of_language in rules.values()):
         raise OptionError(
-            f"--register auto: nmt does not know how {target_language} addresses people",
+            f"--register auto: nmt has no rules for forms of address in {target_language}",
             hint="name the register of each pair in a column: --tag-column",
         )
     for number, tags in tag_sets:

@@ -159,7 +159,7 @@ class TextRewrite(NamedTuple):
 
 
 def make_rewrites(config: TrainOptions) -> tuple[TextRewrite, ...]:
-    """Returns the text rewrites of a training, in order of application; typing errors only if requested."""
+    """Returns the text rewrites of a training run, in order of application; typing errors only if requested."""
     mistyping = [TextRewrite(config.typing_errors, mistype_source)] if config.typing_errors else []
     placeholders = TextRewrite(config.placeholders, insert_placeholders)
     return (placeholders, *mistyping, TextRewrite(config.careless, write_source_casually))

@@ -1,4 +1,4 @@
-"""The stages and translations of a training with synthetic pairs, and the selection of the pairs.
+"""The stages and translations of a training run with synthetic pairs, and the selection of the pairs.
 
     nmt train --synthetic both      # with monolingual target text
 
@@ -8,7 +8,7 @@
     diversified-target    forward          sources of the training pairs  (source, translation)
 
 The stages are kept in `stages/` of the model directory until the model is complete. A stage is done once it is in
-`state.json`, which is written last; a process killed at any moment thus repeats at most one stage, and of a training
+`state.json`, which is written last; a process killed at any moment thus repeats at most one stage, and of a run
 or a translation only the part after its last checkpoint. Letters: N pairs.
 """
 
@@ -98,7 +98,7 @@ class TaggedText(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The helper models and the tasks of a training, in order."""
+    """The helper models and the tasks of a training run, in order."""
 
     mode: Mode
     tasks: tuple[Task, ...]
@@ -115,7 +115,7 @@ class Plan:
 
 
 def make_plan(corpus: PreparedCorpus, config: TrainOptions) -> Plan:
-    """Returns the plan of a training. Raises OptionError if the corpus lacks the text that the mode needs."""
+    """Returns the plan of a training run. Raises OptionError if the corpus lacks the text that the mode needs."""
     has_text = {side: side in corpus.list_monolingual() for side in ("source", "target")}
     mode: Mode = ("back" if has_text["target"] else "none") if config.synthetic == "auto" else config.synthetic
     tasks = []
@@ -236,7 +236,7 @@ class Stages:
 
 
 class StageOptions(NamedTuple):
-    """All options with which a training began, before any was chosen by the size of a stage's corpus.
+    """All options with which a training run began, before any was chosen by the size of a stage's corpus.
 
     `explicit` names those set by the user; None: no other may be chosen.
     """
@@ -270,7 +270,7 @@ def require_room(directory: Path, sentences: int, models: int) -> None:
     free = shutil.disk_usage(directory).free
     if free < needed:
         raise OutputError(
-            f"the stages of this training need {needed / 2**20:,.0f} MB in {directory}/, which has {free / 2**20:,.0f}",
+            f"the stages of this run need {needed / 2**20:,.0f} MB in {directory}/, which has {free / 2**20:,.0f}",
             hint="free some space, or use less text",
         )
 

@@ -218,7 +218,7 @@ def test_a_wrong_argument_is_an_error_that_speaks_python(
 
 def test_a_translator_names_the_function_that_it_lacks() -> None:
     translator: Any = nmt.load("eng-deu")
-    with pytest.raises(AttributeError, match=r"no 'evaluate'; nmt.evaluate\(model=...\) does this"):
+    with pytest.raises(AttributeError, match=r"no attribute 'evaluate'; call nmt.evaluate\(model=...\)"):
         translator.evaluate()
     assert not hasattr(translator, "nothing") and copy.copy(translator).model == translator.model
 

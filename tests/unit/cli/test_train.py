@@ -107,14 +107,14 @@ def test_a_training_ended_at_once_says_what_is_saved_and_what_to_type(
         return result.stderr.splitlines()[-2 if result.exit_code != 130 else -1]
 
     began = ("--units", "512", "--no-tied")
-    nothing = "interrupted before the first update: nothing of this training was saved"
-    assert train(*began) == f"{nothing}. Start it again with: nmt train --no-tied --units 512"
+    nothing = "interrupted before the first update: nothing was saved"
+    assert train(*began) == f"{nothing}. Start again with: nmt train --no-tied --units 512"
     assert not Path("model").exists()
     write_state(Path("model"), updates=9)
     Path("model", "model.json").write_text("{}")
-    kept = f"{nothing}; model/ still holds the earlier model. Start it again with: nmt train"
+    kept = f"{nothing}; model/ still holds the earlier model. Start again with: nmt train"
     assert train("--force", *began) == f"{kept} --no-tied --units 512 --force"
-    earlier = "error: the last training in model/ ended before its first update, and nothing of it was saved"
+    earlier = "error: the last training run in model/ ended before its first update, and nothing of it was saved"
     assert train("--resume") == earlier
     saved = "interrupted; continue from the last checkpoint with: nmt train"
     assert train("--resume") == f"{saved} --resume"  # the one before, as was typed once more

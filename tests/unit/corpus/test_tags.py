@@ -227,7 +227,7 @@ def test_registers_are_labelled_by_the_language_of_each_pair(tmp_path: Path) -> 
     prepare(files, tmp_path / "prepared", PrepareOptions(register="auto"))
     counts = PreparedCorpus.load(tmp_path / "prepared").manifest.tags
     assert {tag: sum(of_tag.values()) for tag, of_tag in counts.items()} == {">vi": 160, "formal": 40, "informal": 40}
-    with pytest.raises(OptionError, match="nmt does not know how vie addresses people"):
+    with pytest.raises(OptionError, match="nmt has no rules for forms of address in vie"):
         prepare(files[1].path, tmp_path / "other", PrepareOptions(register="auto"))
 
 

@@ -116,7 +116,7 @@ def test_stages_that_are_done_need_no_more_room(
             pass
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
     SyntheticRun.open(replace(request, resume=True), plan)
-    with pytest.raises(OutputError, match="the stages of this training need"):
+    with pytest.raises(OutputError, match="the stages of this run need"):
         SyntheticRun.open(request, plan)
 
 

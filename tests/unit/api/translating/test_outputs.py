@@ -69,7 +69,7 @@ DOCUMENT_ENDINGS = [ending for format in FORMATS for ending in format.extensions
     ],
 )
 def test_a_translation_has_the_ending_of_its_source(tmp_path: Path, source: str, format: str, target: str) -> None:
-    with pytest.raises(OptionError, match=f"of {source} is ") as raised:
+    with pytest.raises(OptionError, match=f"in the format of {source}, ") as raised:
         OutputFiles([tmp_path / target], io.BytesIO()).require_formats([open_as(source, format)])
     suffix = Path(source).suffix or ".txt"
     assert raised.value.hint == f"use its extension: {tmp_path / Path(target.removesuffix('.gz')).stem}{suffix}"
