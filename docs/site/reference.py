@@ -65,9 +65,9 @@ The first matching rule wins.
 
 ## Lost and found
 
-If the network loses one of these, `nmt` protects it and translates the sentence again. It always does so for a
-sentence with brackets or quotes. The translation with fewer faults wins. If both have the same faults, the more likely
-translation wins.
+If the network loses one of these items, `nmt` protects the item and translates the sentence again. `nmt` always
+translates a sentence with brackets or quotes twice. The translation with fewer faults wins. If both have the same
+faults, the more likely translation wins.
 
 {lost}
 
