@@ -173,10 +173,6 @@ class Translator:
         is_hashable = all(isinstance(value, Hashable) for value in options.values())
         return (self._make_search if is_hashable else self._make_new_search)(n_best, **options)
 
-    def _choose_terms(self, options: Mapping[str, Any]) -> LineTranslator:
-        """Returns the translator with the glossary of a call, or else of `nmt.load`."""
-        return replace_terms(self._translator, options.get(GLOSSARY))
-
     def _make_new_search(self, n_best: int, **options: Any) -> TranslateOptions:
         made = self._fit(options, n_best)
         if made.checks is not None and made.checks.needs_confidence:
@@ -225,7 +221,7 @@ class Translator:
     ) -> Iterator[str]:
         """Yields the translation of each line, in order, holding at most `batch` lines at a time."""
         check_count("batch", batch)
-        made, translator = self._make_options(options), self._choose_terms(options)
+        made, translator = self._make_options(options), replace_terms(self._translator, options)
         return self._stream(check_texts("lines", lines), batch, made, translator)
 
     def _stream(
@@ -267,7 +263,7 @@ class Translator:
         progress: StageReporter | None = None,
     ) -> list[Translation]:
         """Translates lines together, and reports those that fail a check."""
-        made, translator = self._make_options(options, n_best), self._choose_terms(options)
+        made, translator = self._make_options(options, n_best), replace_terms(self._translator, options)
         lines = list(check_texts("texts", texts))
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         windows = WindowCutter().cut_lines(lines) if made.scope == "everything" else ()
@@ -331,7 +327,7 @@ class Translator:
             made = made._replace(memory=memory and memory.choose_register(made.search.tags))
 
         done = translate_file(
-            answer_blocks(self._choose_terms(options), made),
+            answer_blocks(replace_terms(self._translator, options), made),
             Path(source),
             Path(target),
             config,
@@ -374,7 +370,6 @@ def load(
 
     check_count("threads", threads)
     listed = list_tags(options)
-    terms = listed.get(GLOSSARY)
     values = {name: value for name, value in listed.items() if name != PREFIX and not isinstance(value, Mapping)}
     lines, *_ = build_settings("translate", values, LineOptions, *OF_SEARCH)  # before the model is loaded
     others = {name: value for name, value in listed.items() if not hasattr(lines, name)}
@@ -384,7 +379,7 @@ def load(
     judge = None if rerank is None else find_model(Path(rerank))
     request = TranslationRequest(directory, others_models, lines, precision, threads, reverse, judge)
     translator = open_translator(request)
-    translator = replace_terms(translator, terms) if isinstance(terms, Mapping) else translator
+    translator = replace_terms(translator, listed) if isinstance(listed.get(GLOSSARY), Mapping) else translator
     companions = {"ensemble": others_models, "rerank": judge}
     made = fit_to_model(make_search_options({}, others, companions=companions), translator.card, directory)
     languages = replace_languages(translator.card.languages, made.search.tags)
@@ -435,11 +430,15 @@ def answer_with_memory(
     return answer_blocks(translator, made if memory is None else made._replace(memory=memory))
 
 
-def replace_terms(translator: LineTranslator, terms: PathLike | Mapping[str, str] | None) -> LineTranslator:
-    """Returns a translator with a glossary, or unchanged for None. Raises DataError, OptionError or NotFoundError."""
+def replace_terms(translator: LineTranslator, options: Mapping[str, Any]) -> LineTranslator:
+    """Returns a translator with the glossary among the options, if any.
+
+    Raises DataError, OptionError or NotFoundError.
+    """
     from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.translation.translator import load_glossary  # which few calls need
 
+    terms = options.get(GLOSSARY)
     if terms is None:
         return translator
     if not isinstance(terms, Mapping):

@@ -8,21 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import PurePath
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats.sniffing import find_column, is_name
 from nmt_cli.languages.codes import are_same_languages, find_languages_in_name
-from nmt_cli.text.wrapping import format_count, replace_surrogates
+from nmt_cli.text.wrapping import replace_surrogates
 from nmt_cli.translation.result import Translation
 
 # Shared by all tables: the columns of the texts, the names of the new columns, and line ends.
 #
 # Columns are named in the first line, or numbered from 1 if the first line is not a header.
-
-
-SHORT_ROW = "every row needs that column, even if it is empty; blank lines are fine"
 
 
 def require_columns(source: DocumentSource) -> tuple[str, ...]:
@@ -72,17 +69,6 @@ def find_column_indexes(source: DocumentSource, first: Sequence[str]) -> list[in
     return indexes
 
 
-def check_column_name(source: DocumentSource, name: str, existing: Sequence[str], option: str) -> None:
-    """Raises DataError if a column of that name exists, and OptionError for a name with a tab or a line end."""
-    if re.search(r"[\t\r\n]", name):
-        raise OptionError(f"{option} cannot be {name!r}", hint="use a name without tabs and line ends")
-    if name in existing:
-        fill = f"; --new-column {shlex.quote(name)} fills its empty cells" if option == "--new-column" else ""
-        raise DataError(
-            f"{source.name}: the column {name!r} already exists", hint=f"choose another name with {option}{fill}"
-        )
-
-
 def find_filled_column(source: DocumentSource, existing: Sequence[str]) -> int | None:
     """Returns the index of the existing column that `--new-column` names, whose empty cells are filled; else None."""
     name = source.config.new_column
@@ -101,7 +87,7 @@ class AddedColumn(NamedTuple):
 def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[AddedColumn]:
     """Returns the columns to add: the translations, unless they fill a column, their failed checks, their confidence.
 
-    Raises the errors of `check_column_name`.
+    Raises DataError if a column of that name exists, and OptionError for a name with a tab or a line end.
     """
     config = source.config
     names = [config.new_column or f"{column}_{source.target_language}" for column in config.column]
@@ -112,10 +98,13 @@ def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[
     for number, name in enumerate(names if config.confidence else ()):
         columns.append(AddedColumn(f"{name}_confidence", partial(format_confidence, number), is_number=True))
     for index, added in enumerate(columns):
-        others = [*existing, *(other.name for other in columns[:index])]
-        check_column_name(
-            source, added.name, others, "--qa-column" if added.format is join_messages else "--new-column"
-        )
+        name, option = added.name, "--qa-column" if added.format is join_messages else "--new-column"
+        if re.search(r"[\t\r\n]", name):
+            raise OptionError(f"{option} cannot be {name!r}", hint="use a name without tabs and line ends")
+        if name in existing or name in [other.name for other in columns[:index]]:
+            fill = f"; --new-column {shlex.quote(name)} fills its empty cells" if option == "--new-column" else ""
+            hint = f"choose another name with {option}{fill}"
+            raise DataError(f"{source.name}: the column {name!r} already exists", hint=hint)
     return columns
 
 
@@ -132,12 +121,6 @@ def join_messages(translations: Sequence[Translation]) -> str:
     """Joins the messages of failed checks on one line; empty if no check failed."""
     messages = "; ".join(check.message for translation in translations for check in translation.checks)
     return replace_surrogates(" ".join(messages.split()))
-
-
-def refuse_short_row(source: DocumentSource, line: int, count: int, column: int) -> NoReturn:
-    """Raises DataError for a row whose `count` fields do not reach the text `column`, counted from 0."""
-    columns = format_count(count, "column")
-    source.refuse(line, f"{columns}; there is no column {column + 1}", SHORT_ROW)
 
 
 def count_missing_fields(fields: Sequence[str], width: int, notes: Counter[str]) -> int:

@@ -25,7 +25,6 @@ from nmt_cli.documents.columns import (
     find_filled_column,
     has_header,
     list_added_columns,
-    refuse_short_row,
     require_columns,
     require_languages,
     split_line_end,
@@ -44,7 +43,7 @@ from nmt_cli.formats.tables import (
     take_head,
     take_separator,
 )
-from nmt_cli.text.wrapping import replace_surrogates
+from nmt_cli.text.wrapping import format_count, replace_surrogates
 from nmt_cli.translation.result import Translation
 
 # CSV and TSV: the translation becomes the last field of each row, or fills an empty one; all else is kept as it is.
@@ -136,7 +135,9 @@ class TableDocument(Document):
         if not any(map(str.strip, row.fields)):
             return make_verbatim_unit(row.raw)
         if len(row.fields) <= max(self.columns):
-            refuse_short_row(self.source, row.number, len(row.fields), max(self.columns))
+            problem = f"{format_count(len(row.fields), 'column')}; there is no column {max(self.columns) + 1}"
+            hint = "every row needs that column, even if it is empty; blank lines are fine"
+            self.source.refuse(row.number, problem, hint)
         empty = count_missing_fields(row.fields, self.width, self.notes)
         if self.is_filled(row):
             return make_verbatim_unit(self.add_fields(row, [""] * len(self.added), empty=empty))
