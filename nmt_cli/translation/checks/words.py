@@ -163,15 +163,18 @@ def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:
 
 
 def list_beside_spans(translation: Translation, profile: CorpusProfile) -> list[str]:
-    """Returns the source's content words if the translation has only spans and fewer words, of grammar: `%1 in %2`."""
-    texts = [translation.source, translation.text] if translation.placed else []
-    for span in translation.placed:
-        texts = [text.replace(span.text or " ", " ") for text in texts]
-    words, written = map(list_words, texts or ("", ""))
-    least = profile.target.texts / TEXTS_PER_LINK
-    if profile.source is None or len(written) >= len(words):
+    """Returns the source's content words if the translation has only spans and fewer words, of grammar: `%1 in %2`.
+
+    A span that is written in another way than in the source may be a translation of words.
+    """
+    texts = translation.source, translation.text
+    spans = [span.text for span in translation.placed]
+    if not spans or profile.source is None or not all(span and span in texts[0] for span in spans):
         return []
-    if any(len(word) > LONGEST_LINK or profile.target.count_word(word) < least for word in written):
+    words, written = (list_words(re.sub("|".join(map(re.escape, spans)), " ", text)) for text in texts)
+    least = profile.target.texts / TEXTS_PER_LINK
+    is_grammar = (len(word) <= LONGEST_LINK and profile.target.count_word(word) >= least for word in written)
+    if len(written) >= len(words) or not all(is_grammar):
         return []
     return [word for word in words if is_content_word(word, translation.text, profile.source, TEXTS_PER_WORD)]
 

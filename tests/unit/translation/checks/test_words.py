@@ -64,13 +64,14 @@ def test_without_reading_back_only_what_a_translation_lacks_is_named() -> None:
         ("%1 trade", "%1", "trade"),
         ("%1 trade here", "%1 Handel", ""),
         ("%1 has been here", "%1 ist hier", ""),
+        ("Regards trade", "Grüße", ""),  # a span that stands for words
         ("He trade here", "Er ist hier", ""),  # without a span, it may be said in another way
     ],
 )
 def test_beside_spans_alone_words_of_grammar_translate_no_content_word(source: str, target: str, lost: str) -> None:
     translation = align(target.split(), [0] * len(target.split()))._replace(source=source, read_back=None)
-    spans = (Placed("%1", "network", False),) if "%1" in source else ()
-    best = translation.hypotheses[0]._replace(placed_spans=spans)
+    spans = [Placed(span, "network", False) for span in ("%1", "Grüße") if span in target]
+    best = translation.hypotheses[0]._replace(placed_spans=tuple(spans))
     assert name_lost(translation._replace(hypotheses=(best,))) == (f"no translation of {lost}" if lost else "")
 
 
