@@ -351,7 +351,7 @@ class Manifest:
         if not path.is_file():
             raise NotFoundError(
                 f"there is no prepared corpus in {directory}/",
-                hint=f"make one of your sentence pairs: `{list_preparations()[0]}`; or say where it is with --data",
+                hint=f"prepare your sentence pairs: `{list_preparations()[0]}`; or name a prepared corpus with --data",
             )
         try:
             values = parse_json(path.read_text(encoding="utf-8"))

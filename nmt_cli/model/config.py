@@ -207,7 +207,7 @@ class RnnConfig(ModelConfig, panel="Network"):
         if self.attend_embeddings and (self.attention == "none" or self.attention_kind.needs_equal_widths):
             raise OptionError(
                 f"--attend-embeddings cannot be combined with --attention {self.attention}",
-                hint="it widens what attention reads: use general, concat, scaled-dot or additive",
+                hint="the option needs an attention with its own weights: general, concat, scaled-dot or additive",
             )
 
     def check_heads(self) -> None:

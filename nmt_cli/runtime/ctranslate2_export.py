@@ -151,7 +151,9 @@ def refuse_layers(card: ModelCard) -> None:
     }
     for reason, (holds, way) in refusals.items():
         if holds:
-            raise OptionError(f"CTranslate2 cannot run this model, which {reason}", hint=f"it can run another: {way}")
+            raise OptionError(
+                f"CTranslate2 cannot run this model, which {reason}", hint=f"export a model of another kind: {way}"
+            )
 
 
 def read_embeddings(card: ModelCard, weights: Weights) -> dict[str, FloatArray]:

@@ -81,7 +81,8 @@ def check_directory(path: Path) -> Path:
             f"{path} is a packed model; --model takes a directory", hint=f"unpack it first: {unpack} {path}"
         )
     raise NotFoundError(
-        f"{path} is a file; --model takes the directory that `nmt train` wrote", hint="it holds model.json"
+        f"{path} is a file; --model takes the directory that `nmt train` wrote",
+        hint="the directory contains model.json",
     )
 
 

@@ -311,7 +311,7 @@ def read_checked(path: Path, checksum: str | None) -> bytes:
 def report_damage(path: Path, problem: str) -> DamagedError:
     """Returns the error for a damaged file; `problem` continues a sentence that begins with its path."""
     return DamagedError(
-        f"{path} {problem}", hint="copy the whole directory again, or train it again with `nmt train --force`"
+        f"{path} {problem}", hint="copy the whole directory again, or train the model again with `nmt train --force`"
     )
 
 

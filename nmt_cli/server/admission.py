@@ -57,7 +57,9 @@ def parse_key(parts: Sequence[str], where: str, number: int) -> Key:
         return Key(parts[0], parts[1])
     if len(parts) == 3 and parts[2].isascii() and parts[2].isdecimal() and int(parts[2]):
         return Key(parts[0], parts[1], int(parts[2]))
-    raise DataError(f"{where}: this is not a key", hint="a line has a name, a key and, optionally, a rate per minute")
+    raise DataError(
+        f"{where}: the line is not a key", hint="a line has a name, a key and, optionally, a rate per minute"
+    )
 
 
 class KeyFile:
@@ -88,7 +90,7 @@ class KeyFile:
             try:
                 self.keys = self.load()
             except NmtError as error:
-                self.report(f"{error.message}: the keys stay as they were")
+                self.report(f"{error.message}: the server keeps the old keys")
         return self.keys
 
 

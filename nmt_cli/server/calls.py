@@ -378,9 +378,9 @@ def load_added_paths(report: Callable[[str], None]) -> Iterator[ServedPath]:
         try:
             paths = load_plugin(plugin)
         except NmtError as error:
-            report(f"{error.message}: it is not served")
+            report(f"{error.message}: the plugin is not served")
             continue
         if isinstance(paths, Sequence) and all(isinstance(path, ServedPath) for path in paths):
             yield from paths
         else:
-            report(f"{plugin.name} of the package {name_package_of(plugin)} is not a table of paths; it is not served")
+            report(f"{plugin.name} of the package {name_package_of(plugin)} is not a table of paths, and is not served")

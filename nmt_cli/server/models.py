@@ -223,7 +223,7 @@ class ModelPool:
         except Exception as error:  # files that change while they are read fail in many ways
             reason = error.message if isinstance(error, NmtError) else f"it cannot be loaded ({type(error).__name__})"
             if failure is None or failure.reason != reason:
-                self.report(f"{reason}: {model.directory} is served as it was")
+                self.report(f"{reason}: the server keeps the old model of {model.directory}")
             now = time.monotonic()
             self.failures[model.directory] = FailedLoad(reason, states, now + PAUSE * (now - started))
             return
@@ -231,7 +231,7 @@ class ModelPool:
         for twin in twins:
             twin.state = twin.find_state(states)
         if is_new:
-            self.report(f"{model.directory} was replaced: the new one is served")
+            self.report(f"{model.directory} was replaced: the server uses the new model")
 
     def is_other(self, model: ServedModel) -> bool:
         """Returns whether a directory has another model than the one in memory. Raises DamagedError for half a model.

@@ -387,8 +387,8 @@ def require_heading(line: bytes, languages: tuple[str, str], path: Path) -> None
     declared = parse_heading(line)
     if declared is None:
         raise DataError(
-            f"{path} does not begin like a file of corrections",
-            hint=f"answer from it with --tm {path}, and name a new file for corrections",
+            f"the first line of {path} is not that of a file of corrections",
+            hint=f"use the old file as a translation memory (--tm {path}), and name a new file for corrections",
         )
     if not are_same_languages(declared, languages):
         raise DataError(

@@ -268,7 +268,7 @@ def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Itera
     elif is_packaged(directory):
         raise OutputError(
             f"{directory}/ is the model of a package, which stays as it was installed",
-            hint="name another directory with --model; --init-from starts from this one",
+            hint="name another directory with --model; to start from this model, add --init-from",
         )
     elif not (checkpoints / LOCK).exists():  # that of a finished model: do not begin one only to refuse
         refuse_to_replace(directory, replace=replace, resume=resume)

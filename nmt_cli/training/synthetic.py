@@ -324,6 +324,6 @@ def refuse_lost_stages(request: TrainRequest) -> None:
     lost = not (request.directory / STAGES).is_dir() and locate_state(request.directory).is_file()
     if request.resume and lost:
         raise OptionError(
-            f"{request.directory}/ was trained on synthetic pairs, which are not kept",
-            hint="start over with --force; --keep-stages keeps them for training that is to continue",
+            f"the synthetic pairs that {request.directory}/ was trained on no longer exist",
+            hint="start over with --force; if you want to train longer later, add --keep-stages",
         )

@@ -60,7 +60,7 @@ def find_parent(config: TrainOptions) -> Path | None:
     if (directory / CARD).is_file() and not (directory / WEIGHTS).is_file():
         raise NotFoundError(
             f"{directory}/ has no {WEIGHTS}, from which training could continue",
-            hint="name a directory that `nmt train` wrote, or a package that has them",
+            hint="name a directory that `nmt train` wrote, or a package that contains this file",
         )
     return directory
 
@@ -103,12 +103,12 @@ def check_same_sources(corpus: PreparedCorpus, model: ModelDirectory) -> None:
     if depth and learned:
         raise DataError(
             f"{corpus.directory}/ has other features than {model.directory}/ was trained on",
-            hint="extract them with the same network",
+            hint="extract the features of both corpora with the same network",
         )
     kinds = ("pictures", "text") if depth else ("text", "pictures")
     raise DataError(
         f"the sources in {corpus.directory}/ are {kinds[0]}, but {model.directory}/ reads {kinds[1]}",
-        hint="omit --init-from, or name a model that reads the same",
+        hint=f"omit --init-from, or name a model that reads {kinds[0]}",
     )
 
 

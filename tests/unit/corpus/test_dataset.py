@@ -198,7 +198,8 @@ def test_where_there_is_none_the_way_to_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match=r"there is no prepared corpus in .*/\n") as caught:
         Manifest.read(tmp_path)
     assert (
-        caught.value.hint == "make one of your sentence pairs: `nmt prepare corpus.tsv`; or say where it is with --data"
+        caught.value.hint
+        == "prepare your sentence pairs: `nmt prepare corpus.tsv`; or name a prepared corpus with --data"
     )
 
 

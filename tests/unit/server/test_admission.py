@@ -68,7 +68,7 @@ def test_a_file_of_keys_is_read_again_when_it_changes(tmp_path: Path) -> None:
     for damage in (lambda: path.write_text("a b c d"), lambda: path.write_bytes(b"\xff"), path.unlink):
         damage()
         assert (ask("old"), ask("new"), ask("new")) == (403, 200, 200)
-    assert len(told) == 3 and all("the keys stay as they were" in line for line in told)
+    assert len(told) == 3 and all("the server keeps the old keys" in line for line in told)
     path.write_text("")
     assert (ask("new"), ask("")) == (403, 403)  # a file without keys lets nobody in
 

@@ -99,14 +99,14 @@ def test_a_damaged_file_changes_nothing_and_is_reported_once(
         assert not reports
         return
     (report,) = reports
-    assert report.endswith(f": {used} is served as it was")
+    assert report.endswith(f": the server keeps the old model of {used}")
 
 
 def test_a_model_that_is_copied_over_another_is_served(used: Path, other: Path) -> None:
     pool, reports = open_pool(used)
     shutil.copytree(other, used, dirs_exist_ok=True)
     assert ask(pool) == ask(pool) == translate_by(other) != translate_original()
-    assert reports == [f"{used} was replaced: the new one is served"]
+    assert reports == [f"{used} was replaced: the server uses the new model"]
 
 
 @pytest.mark.parametrize("is_renamed", [True, False])
@@ -128,7 +128,7 @@ def test_a_model_that_is_copied_file_by_file_is_served_once_the_last_is_there(
     assert ask(pool) == after
     assert answers[0] == before and all(answer in (before, after) for answer in answers)
     *earlier, last = reports
-    assert last == f"{used} was replaced: the new one is served"
+    assert last == f"{used} was replaced: the server uses the new model"
     assert earlier and len(earlier) == len(set(earlier))
 
 
@@ -160,7 +160,7 @@ def test_a_model_of_other_languages_or_of_pictures_does_not_take_its_place(used:
         source = {"type": "image", "limit": 64, "length_factor": 2.0}
         sign(used, source=source)
     assert ask(pool) == ask(pool) == before
-    assert len(reports) == 1 and reports[0].endswith("is served as it was")
+    assert len(reports) == 1 and ": the server keeps the old model of " in reports[0]
     assert pool.models[0].card.languages == ("eng", "deu")
 
 
