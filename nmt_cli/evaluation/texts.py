@@ -186,7 +186,7 @@ def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
     if not texts or (role != "reference" and len(texts) > 1):
         names = ", ".join(sorted(texts)) or "none"
         raise DataError(
-            f"{path}: there is no {role}, or more than one", hint=f"type {path}:NAME, where NAME is one of: {names}"
+            f"{path}: there is no {role}, or more than one", hint=f"type {path}:NAME; names in the file: {names}"
         )
     keys = list(next(iter(texts.values())))
     return SideText([[text.get(key, "") for key in keys] for text in texts.values()], keys, language)

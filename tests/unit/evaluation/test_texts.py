@@ -160,7 +160,7 @@ def test_test_sets_in_xml_have_translators_and_systems(tmp_path: Path) -> None:
     assert read(tmp_path / "a.xml:Y") == [["y"]]
     with pytest.raises(DataError, match="there is no hypothesis, or more than one") as caught:
         read(path)
-    assert "of X, Y" in caught.value.hint
+    assert "names in the file: X, Y" in caught.value.hint
 
 
 def test_xliff_has_sources_and_targets(tmp_path: Path) -> None:
