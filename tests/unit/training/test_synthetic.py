@@ -187,7 +187,7 @@ def test_stages_are_interrupted_resumed_removed_and_named_in_the_card(
     keys = np.load(directory / TRAINED_SOURCES)
     assert len(keys) <= 360 + card.synthetic["pairs"]
     # 6. What is gone cannot be continued.
-    with pytest.raises(OptionError, match="synthetic pairs that .* no longer exist"):
+    with pytest.raises(OptionError, match=r"synthetic pairs that .* no longer exist"):
         train_with_synthetic(replace(request, training=replace(CONFIG, epochs=2), resume=True))
 
 
