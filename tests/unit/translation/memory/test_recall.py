@@ -149,7 +149,7 @@ ENTRIES = (
     ("line", "word"),
     [
         ("The lodger is strict.", "Untermieter"),
-        ("THE WINDOW IS SMALL.", "PROGRAMMFENSTER"),
+        ("THE WINDOW IS CLOSED.", "PROGRAMMFENSTER"),
         ("The <i>{name}</i> ledger is old.", "Kassenbuch <i>{name}</i>"),
     ],
 )
@@ -379,7 +379,7 @@ def test_requests_with_glossaries_of_their_own_read_entries_by_one_graph(bundled
     [
         ({"flat": "Wohnung"}, "The flat is small.", "Die Wohnung ist klein.", ()),
         ({"flat": "Appartement"}, "The flat is small.", "Appartement", ()),
-        ({"bank": "Bank"}, "Monday is a bank holiday.", "Bank", ("bank",)),
+        ({"bank": "Bank"}, "We walked along the river bank.", "Bank", ("bank",)),
         ({"bank": "Bank", "bank holiday": "Feiertag"}, "Monday is a bank holiday.", "Feiertag", ()),
         ({"bank": "Bank", "flat": "Wohnung"}, "Our flat is near the river bank.", "Unsere Wohnung", ("bank",)),
     ],
