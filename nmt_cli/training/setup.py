@@ -256,6 +256,7 @@ def measure_pace(run: TrainingRun, deadline: Deadline) -> None:
     This state is written to a file: a copy in memory would occupy memory just when the export needs most of it. The
     checkpoint of an earlier training stays until this one is known to begin.
     """
+    run.request.directory.mkdir(parents=True, exist_ok=True)  # of a helper model, nobody has made it yet
     with tempfile.TemporaryDirectory(prefix=STAGED, dir=run.request.directory) as folder:
         path = Path(folder) / STATE
         write_arrays(path, ((f"{number:04}", variable.value) for number, variable in enumerate(run.trainer.state)))

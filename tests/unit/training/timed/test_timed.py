@@ -224,6 +224,10 @@ def test_a_real_calibration_leaves_the_run_as_it_was(
 
     from nmt_cli.training.setup import build_run
 
+    directory = tmp_path / "stages" / "helper"
+    run = build_run(TrainRequest(corpus, directory, SMALL, TIMED))
+    real_measures.pace(run, Deadline(300.0))
+    assert directory.is_dir()
     run = build_run(TrainRequest(corpus, tmp_path, SMALL, TIMED))
     before, deadline = [variable.numpy() for variable in run.trainer.state], Deadline(300.0)
     (tmp_path / "checkpoints").mkdir()
