@@ -131,7 +131,9 @@ class Lexicon:
         folded = fold(target)
         known = ((word, self.entries[word].split("\t")) for word in words if word in self.entries)
         return {
-            word: 0.0 if any(stem in folded for stem in stems) else int(missed) / 100
+            word: 0.0
+            if any(stem in folded for stem in stems)
+            else max(1, int(missed)) / 100  # less than 1 % is written 0
             for word, (missed, *stems) in known
         }
 

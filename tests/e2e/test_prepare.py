@@ -143,7 +143,7 @@ def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--vocab-size", "60000"], 2, "fills"),
+        (["--vocab-size", "60000"], 2, "yields at most"),
         (["--vocab-size", "20"], 2, "characters of this text"),
         (["--tokenizer", "chra"], 2, "chra"),
         (["--max-ratio", "0"], 2, "--max-ratio is 0"),

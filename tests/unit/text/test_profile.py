@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.text import profile_building
-from nmt_cli.text.lexicon import TEXTS_PER_ENTRY
+from nmt_cli.text.lexicon import TEXTS_PER_ENTRY, Lexicon
 from nmt_cli.text.profile import (
     ENOUGH_ALIKE,
     LONGEST_ENDING,
@@ -216,6 +216,11 @@ BATTERIES = [  # among other texts, for only rare words are translated in few wa
 )
 def test_a_lexicon_has_the_words_that_are_translated_alike(word: str, target: str, chance: dict[str, float]) -> None:
     assert profile_of(BATTERIES).lexicon.rate([word], target) == chance
+
+
+def test_a_translation_that_training_never_misses_is_the_surest() -> None:
+    assert Lexicon("flour\t0\tmehl").rate(["flour"], "Floh") == {"flour": 0.01}  # less than 1 % is written as 0
+    assert Lexicon("flour\t0\tmehl").rate(["flour"], "Mehl") == {"flour": 0}
 
 
 def test_what_a_later_text_reads_is_translated_as_there() -> None:

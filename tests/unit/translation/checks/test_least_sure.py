@@ -16,7 +16,7 @@ pytestmark = pytest.mark.network
 SURE = ("I am here.", "Where is Tom?", "He is at home.", "I love you.", "The door is open.")
 UNSURE = (
     "Our landlord evicted the lodgers.",
-    "The plaintiff waived his lien on the chattels.",
+    "The mason plastered the crumbling parapet.",
     "Mortgagees foreclose encumbered tenements.",
 )
 CUE = "1\n00:00:01,000 --> 00:00:04,000\n{}\n"
