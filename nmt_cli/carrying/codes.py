@@ -286,8 +286,9 @@ class CodeFinder:
             return None
         word = strip_marks(text.strip())
         usual = self.source.find_usual_case(word)
-        is_code = word.isalpha() and len(word) <= LONGEST_CODE and (usual is None or usual == word)
-        may_be_word = not self.letters.isdisjoint((word, word.lower()))
+        is_article = len(word) == 1 and re.fullmatch(self.grammar, word.lower())  # no word alone: Q: .. A: ..
+        is_code = word.isalpha() and len(word) <= LONGEST_CODE and (is_article or usual in (None, word))
+        may_be_word = not is_article and not self.letters.isdisjoint((word, word.lower()))
         if not is_code or (may_be_word and self.source.count_word(word) >= FREQUENT_WORD_COUNT):
             return None
         return make_code(text, text.index(word), text.index(word) + len(word))

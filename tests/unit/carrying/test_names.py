@@ -43,6 +43,11 @@ def test_keys_are_left_to_a_model_that_knows_them() -> None:
     assert ENGLISH_FINDER.codes.is_code("Boston+Tom")
 
 
+def test_an_article_is_no_word_alone() -> None:
+    finder = make_finder(ENGLISH, ("eng", "deu"))
+    assert list_names("A", finder) == ["A"] and list_names("I", finder) == []  # Q: .. A: ..
+
+
 def test_characters_that_training_never_had_are_read_as_those_that_it_had() -> None:
     assert list_names("Ｄid he see it? Don’t you?") == []
     assert list_names("I saw \u200e\u2068Kazimierz\u2069.") == ["Kazimierz"]
