@@ -43,6 +43,7 @@ from nmt_cli.api.options.options import (
     select_options,
 )
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
+from nmt_cli.api.translating.outputs import require_name
 from nmt_cli.documents import find_format, open_document, read_mark
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource, TornText
@@ -517,18 +518,24 @@ def translate_file(
         document = DocumentSource(
             lines, str(source), config, languages[1], split_sentences, languages[0], memory, is_file=True
         )
+        require_name(target, document, find_format(source, config.format, read_head(source)))
         for written in translate_document(translate, document, source, report, scope):
             output.write(written)
             progress("translating", report.texts, 0)
     return report
 
 
+def read_head(path: Path) -> bytes:
+    """Returns the bytes that show the format of a file."""
+    with path.open("rb") as file:
+        return file.read(HEAD)
+
+
 def translate_document(
     translate: TranslateBlock, source: DocumentSource, path: Path, report: FileReport, scope: ContextScope
 ) -> Iterator[bytes]:
     """Yields the parts of the translated document in order; its format follows from the file unless named."""
-    with path.open("rb") as file:
-        head = file.read(HEAD)
+    head = read_head(path)
     file_format = find_format(path, source.config.format, head)
     document = open_document(file_format.name, read_mark(source, file_format, head))
     batches = batch_blocks(document.read_with_domain(), UNITS)

@@ -464,9 +464,7 @@ def require_name(target: Path, source: DocumentSource, format: FileFormat) -> No
     suffix, bare = path.suffix or "".join(format.extensions[:1]), target.with_suffix("")
     same = bare if suffix and bare.suffix == suffix else target.with_suffix(suffix)
     hint = f"use its extension: {name_translation(path) if same == path else same}"
-    raise OptionError(
-        f"-o {target}: nmt writes the translation in the format of {source.name}, {format.title}", hint=hint
-    )
+    raise OptionError(f"{target}: nmt writes the translation in the format of {source.name}, {format.title}", hint=hint)
 
 
 def name_translation(path: Path) -> Path:

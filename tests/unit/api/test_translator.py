@@ -141,6 +141,9 @@ def test_a_file_is_translated_whole_and_reported(tmp_path: Path) -> None:
     assert "HELLO YOU" in (tmp_path / "out.srt").read_text(encoding="utf-8")
     assert (report.path, report.texts) == (tmp_path / "out.srt", 1)
     assert stages
+    with pytest.raises(OptionError, match=r"film\.vtt: nmt writes the translation in the format of .*film\.srt, "):
+        fake_loaded().translate_file(tmp_path / "film.srt", tmp_path / "film.vtt")
+    assert not (tmp_path / "film.vtt").exists()
 
 
 def test_an_existing_file_is_only_replaced_if_that_is_asked_for(tmp_path: Path) -> None:
