@@ -30,7 +30,7 @@ SPECIAL_FORMS = {"0": str.lower, "1": str.capitalize, "2": str.upper}  # how the
 CAPITALISED = "1:"  # begins a form that is the capitalised word
 FEWEST_FOR_LINES = 50  # words; to search for fewer, one by one, is faster than to split the table
 PAIRS_READ = 1_000  # of a file whose direction is looked for
-TURNED = 15.0  # natural logarithm of how much likelier the words of pairs are the other way round
+TURNED = 8.0  # natural logarithm of how much likelier the words of pairs are the other way round
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
 
 
