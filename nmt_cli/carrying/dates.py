@@ -99,7 +99,7 @@ class Calendar(NamedTuple):
         """Whether a text is a date in the language's order, with its mark after a day that comes first."""
         if re.match(r"\d{1,2}(?!\d)", date) is None:
             return date[0].isdigit() or not self.day_pattern.startswith("{day}")
-        return ("{day}." in self.day_pattern) == (re.match(r"[\d –-]+\.", date) is not None)
+        return ("{day}." in self.day_pattern) == (re.search(r"\d\.", date) is not None)
 
     def write(self, date: Date) -> str:
         """Returns a date as written in full."""

@@ -554,7 +554,10 @@ def find_hour_parts(kind: Kind, text: str, context: Context) -> Iterator[Span]:
 HOUR_PARTS = Kind(SpanKind.FULL_TIME, cues=r"[^\W\d_]{4}\s[^\W\d_]{2}", search=find_hour_parts)
 
 
-MIXED, ITEMS = r"[A-Za-z0-9]{0,40}", r"(?:\((?:\d{1,3}|[a-z]|[ivx]{2,5})\)){1,5}"  # rests of codes, and of articles
+MIXED, ITEMS = (
+    r"[A-Za-z0-9]{0,40}",
+    r"(?:\((?:\d{1,3}|[A-Za-z]|[ivx]{2,5}|[IVX]{2,5})\)){1,5}",
+)  # rests of codes, and of articles
 HEXADECIMAL = r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}"
 LENGTH = r"\d{1,9}(?:[.,]\d{1,9})?"
 IDENTIFIERS = NumericKind(

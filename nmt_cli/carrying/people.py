@@ -282,7 +282,7 @@ def find_persons(text: str, source: TextProfile, target: TextProfile) -> Iterato
         start, end = match.start(), match.end("surname")
         is_alone = length == end - start or -1 < comma < start or text.startswith(tuple(COMMAS), end)
         is_person = match["given"] in read_given_names() and (has_words or is_alone)
-        if is_person and may_be_surname(match["surname"], source, target):
+        if is_person and (match["surname"].isupper() or may_be_surname(match["surname"], source, target)):  # Henry V
             yield Span(start, end, text[start:end], SpanKind.RARE_NAME)
 
 
@@ -307,8 +307,8 @@ LEGAL_FORM = (
 )
 FIRM_WORD = r"(?:(?:[A-Z]\.)+|[A-ZÀ-Þ\d][\w'’+-]*)"
 FIRM = (
-    rf"(?<![^\W_])(?P<first>{FIRM_WORD})(?P<more>(?: (?:& )?{FIRM_WORD}){{0,4}}?)"
-    rf"(?:,(?= [CILS][a-zLn.]))? (?P<form>{LEGAL_FORM}(?:,? (?:& )?{LEGAL_FORM}){{0,2}})"
+    rf"(?<![^\W_])(?P<first>{FIRM_WORD})(?P<more>(?:{TITLE_BLANK}(?:& )?{FIRM_WORD}){{0,4}}?)"
+    rf"(?:,(?= [CILS][a-zLn.]))?{TITLE_BLANK}(?P<form>{LEGAL_FORM}(?:,? (?:& )?{LEGAL_FORM}){{0,2}})"
 )
 
 

@@ -46,7 +46,7 @@ def test_a_date_that_was_written_is_found_again(language: str, month: int, day: 
 
 @pytest.mark.parametrize(
     ("language", "text"),
-    [("deu", "Juni 7"), ("deu", "7 Juni"), ("eng", "7. June"), ("fra", "juin 7"), ("fra", "7. juin")],
+    [("deu", "Juni 7"), ("deu", "7 Juni"), ("eng", "7. June"), ("fra", "juin 7"), ("eng", "1, 2 and 3. May")],
 )
 def test_a_date_in_the_order_of_another_language_is_told(language: str, text: str) -> None:
     calendar = load_calendar(language)
