@@ -19,16 +19,13 @@ from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import (
     BRACKETS,
     DASHES,
-    END_MARKS,
     HYPHENS,
     INVERTED_MARKS,
     OPENING_BRACKETS,
-    PAUSES,
-    QUOTES,
 )
-from nmt_cli.text.words import choose_word_pattern, has_letters
+from nmt_cli.text.words import EDGES, choose_word_pattern, has_letters
 
-AROUND = END_MARKS + PAUSES + QUOTES + BRACKETS  # a word
+AROUND = EDGES + BRACKETS  # a word
 
 # Marks of one meaning; within a line the nearest come first, and what follows a blank is farther away.
 MARK_LOOKALIKES = (

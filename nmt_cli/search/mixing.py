@@ -16,8 +16,8 @@ from nmt_cli.search.step_model import StateT, Step, StepModel
 # Letters: N rows, S source positions, C candidates, V tokens of the vocabulary.
 
 
-LISTED = 64  # tokens that each model of an ensemble names, whose others have a probability of 0.001 or less together
-NOWHERE = -1.0
+LISTED = 64  # tokens that each model of an ensemble names; the others count as 0
+REPEATED = -1.0  # below all probabilities: of a token whose sum stands in another column
 
 
 class EnsembleState(NamedTuple):
@@ -54,7 +54,7 @@ class Ensemble:
         for shift in range(1, len(steps)):
             is_same = all_tokens[:, shift:] == all_tokens[:, :-shift]
             total[:, :-shift] += np.where(is_same, values[:, shift:], 0)
-        total[:, 1:][all_tokens[:, 1:] == all_tokens[:, :-1]] = NOWHERE  # the first of equal ones has their sum
+        total[:, 1:][all_tokens[:, 1:] == all_tokens[:, :-1]] = REPEATED  # the first of equal ones has their sum
         best = np.argsort(-total, axis=1, kind="stable")[:, : min(candidates, listed)]
         with np.errstate(divide="ignore"):  # a probability of 0 in all models is -inf
             log_probabilities = np.log(np.take_along_axis(total, best, axis=1) / len(steps))

@@ -125,8 +125,8 @@ def restore_piece(
     best = translation.hypotheses[:1] if translation is not None and piece.segment.is_label else ()
     if translation is None or any(hypothesis.log_probability < LOG_EVEN_ODDS for hypothesis in best):
         copied = copy_piece(piece, normalise(prefix))
-        kept = Translation(piece.text, (piece.unchanged, SENTENCE_END), (copied,), frozenset())
-        return kept if translation is None else kept._replace(kept=(piece.unchanged,))
+        unchanged = Translation(piece.text, (piece.unchanged, SENTENCE_END), (copied,), frozenset())
+        return unchanged if translation is None else unchanged._replace(kept=(piece.unchanged,))
     if tokenizers is None or piece.recalled is not None or is_complete(piece, translation):
         return translation
     from nmt_cli.translation.placement.span_placement import restore_translation  # which few lines need
