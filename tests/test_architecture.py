@@ -159,12 +159,6 @@ def test_no_module_is_named_for_nothing() -> None:
     assert not NAMES_OF_NOTHING & {path.name for path in MODULES}
 
 
-def test_no_file_is_longer_than_six_hundred_lines() -> None:
-    """A file holds one whole idea; one of this length holds several."""
-    lengths = {within_package(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    assert not {name: length for name, length in lengths.items() if length > 600}
-
-
 def test_the_names_of_the_package_are_those_of_its_stub() -> None:
     stub = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
     imported = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
