@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.api.serve_config import ServeOptions, parse_size
+from nmt_cli.api.serve_config import ServeOptions
 from nmt_cli.api.translating.request import TranslateCommand
 from nmt_cli.cli.render import Screen
 from nmt_cli.errors import MissingExtraError, explain_install
@@ -22,7 +22,6 @@ from nmt_cli.settings import Settings, option_fields
 
 if TYPE_CHECKING:
     from nmt_cli.api.translator import Translator
-    from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.server.admission import Key
     from nmt_cli.server.models import ServedDirection
     from nmt_cli.server.service import Service
@@ -55,19 +54,7 @@ def serve_models(command: TranslateCommand, config: ServeOptions, screen: Screen
     def announce_service(url: str, service: Service) -> None:
         screen.say(describe_service(url, service))
 
-    serving = ServeRequest(
-        address=str(config.serve),
-        models=command.models,
-        opener=open_model,
-        memory_limit=parse_size(config.memory_limit),
-        cors=config.cors,
-        keys=read_keys(config, screen),
-        key_file=Path(config.api_keys) if config.api_keys is not None else None,
-        rate=config.rate_limit,
-        hosts=config.allow_host,
-        suggestions=Path(config.suggestions) if config.suggestions is not None else None,
-        memories=memories,
-    )
+    serving = ServeRequest(config, command.models, open_model, read_keys(config, screen), memories)
     serve(serving, announce_service, screen.say_detail, screen.warn)
 
 
@@ -117,43 +104,25 @@ def open_memories(
     from nmt_cli.api.open_model import MemoryLanguageError, load_memory
     from nmt_cli.runtime.model_directory import read_card
 
-    cards = {model: read_card(model) for model in models}
+    directions = [(model, card.languages) for model in models for card in read_card(model).directions]
     memories: dict[ServedDirection, TranslationMemory] = {}
     if suggestions is not None:
-        memories = {(model, card.languages): load_memory([], card.languages) for model, card in cards.items()}
+        memories = {(model, languages): load_memory([], languages) for model, languages in directions}
     for file in files:
         refused: list[MemoryLanguageError] = []
-        for model, card in cards.items():
+        loaded: dict[ServedDirection, TranslationMemory] = {}
+        for model, languages in directions:
+            is_first = all(other != model for other, _ in loaded)
             try:
-                loaded = load_directions(file, card)
+                if memory := load_memory([file], languages, with_untagged=is_first):
+                    loaded[model, languages] = memory
             except MemoryLanguageError as error:
                 refused.append(error)
-                continue
-            for languages, memory in loaded.items():
-                memories.setdefault((model, languages), memory).update(memory)
-        if len(refused) == len(cards):
+        if len(refused) == len(directions):
             raise refused[0]
+        for direction, memory in loaded.items():
+            memories.setdefault(direction, memory).update(memory)
     return memories
-
-
-def load_directions(file: str, card: ModelCard) -> dict[tuple[str, str], TranslationMemory]:
-    """Returns the pairs of a file by the direction of a model; those that name none are of the first.
-
-    Raises MemoryLanguageError for a file in other languages.
-    """
-    from nmt_cli.api.open_model import MemoryLanguageError, load_memory
-
-    refused: list[MemoryLanguageError] = []
-    memories: dict[tuple[str, str], TranslationMemory] = {}
-    for languages in (direction.languages for direction in card.directions):
-        try:
-            if memory := load_memory([file], languages, with_untagged=not memories):
-                memories[languages] = memory
-        except MemoryLanguageError as error:
-            refused.append(error)
-    if len(refused) == len(card.directions):
-        raise refused[0]
-    return memories or {card.languages: load_memory([], card.languages)}
 
 
 def describe_service(url: str, service: Any) -> str:

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from nmt_cli.api.open_model import load_memory
+from nmt_cli.api.serve_config import ServeOptions, parse_size
 from nmt_cli.api.translator import Translator
 from nmt_cli.errors import ExitCode, OptionError
 from nmt_cli.files import leave_terminals, list_ending_signals, list_terminals
@@ -170,20 +170,13 @@ FORCED_STOP = LONGEST_STOP + 1.5  # seconds after which the process ends, whatev
 
 @dataclass(frozen=True)
 class ServeRequest:
-    """The models to serve, the address, and the clients."""
+    """The models to serve, and to whom; `keys` come from the environment and the command line."""
 
-    address: str  # [HOST:]PORT
+    options: ServeOptions
     models: tuple[Path, ...]
     opener: Callable[[Path], Translator]
-    memory_limit: int | None = None  # bytes
-    cors: bool = False
     keys: tuple[Key, ...] = ()
-    key_file: Path | None = None
-    rate: int | None = None  # requests per minute, of a key or an address
-    hosts: tuple[str, ...] = ()  # names of this server beside localhost and its own
-    suggestions: Path | None = None
     memories: Mapping[ServedDirection, TranslationMemory] = field(default_factory=dict)
-    limits: Limits = DEFAULT_LIMITS
 
 
 def serve(
@@ -195,33 +188,32 @@ def serve(
     Raises OptionError for an address that cannot be served, OutputError and DataError for a file of suggestions that
     cannot be written or is none, and NotFoundError or DamagedError for models.
     """
-    host, port = parse_address(request.address)
-    limit_arenas(request.limits.arenas)
+    options, limits = request.options, DEFAULT_LIMITS
+    host, port = parse_address(str(options.serve))
+    limit_arenas(limits.arenas)
     models = [model for path in request.models for model in ServedModel.read(path).list_directions()]
-    pool = ModelPool(models, request.opener, request.memory_limit, report)
+    pool = ModelPool(models, request.opener, parse_size(options.memory_limit), report)
     for model in pool.models:
         model.memory = request.memories.get((model.directory, model.card.languages))
-        if model.memory is None and request.suggestions is not None:
-            model.memory = load_memory([], model.card.languages)
     if len(request.models) == 1:
         pool.open(pool.models[0])  # what is damaged is said now, and the first request does not wait
     suggestions = None
-    if request.suggestions is not None:
-        suggestions = SuggestionFile(request.suggestions, by_direction=len(pool.models) > 1, limits=request.limits)
+    if options.suggestions is not None:
+        suggestions = SuggestionFile(Path(options.suggestions), by_direction=len(pool.models) > 1, limits=limits)
         suggestions.require_folder()
         suggestions.recall(pool.models, report)
-    key_file = KeyFile(request.key_file, report) if request.key_file is not None else None
-    admission = Admission(request.keys, key_file, request.rate)
-    service = Service(pool, request.limits, admission, suggestions, log, report)
-    hosts = {"localhost", host.lower(), *(name.lower() for name in request.hosts)}
+    key_file = KeyFile(Path(options.api_keys), report) if options.api_keys is not None else None
+    admission = Admission(request.keys, key_file, options.rate_limit)
+    service = Service(pool, limits, admission, suggestions, log, report)
+    hosts = {"localhost", host.lower(), *(name.lower() for name in options.allow_host)}
     if host in ("0.0.0.0", "::"):
         hosts |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}
-    application = make_application(service, Rules(frozenset(hosts), request.cors, request.limits))
+    application = make_application(service, Rules(frozenset(hosts), options.cors, limits))
     listener = open_port(host, port)
     announce(write_address(host, listener), service)
     try:
         with log_without_texts(service.report):
-            make_server(application, request.limits, service.close).run(sockets=[listener])
+            make_server(application, limits, service.close).run(sockets=[listener])
     finally:
         listener.close()
 

@@ -164,6 +164,7 @@ def test_all_threads_have_their_memory_from_as_many_arenas_as_allowed(limit: str
 TESTS = Path(__file__).parents[2]
 STOPPING = {"error": "the server is stopping"}
 SERVER = """
+from nmt_cli.api.serve_config import ServeOptions
 from nmt_cli.server import run
 from support.served import make_pool
 
@@ -178,7 +179,7 @@ def translate_forever(line):
 pool, _ = make_pool(rule=translate_forever)
 run.ModelPool = lambda *_: pool
 run.LONGEST_STOP, run.FORCED_STOP = {seconds}
-run.serve(run.ServeRequest("0", (), None), lambda address, service: say(address), report=say)
+run.serve(run.ServeRequest(ServeOptions(serve="0"), (), None), lambda address, service: say(address), report=say)
 """
 
 
