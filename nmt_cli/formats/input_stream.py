@@ -14,7 +14,7 @@ import io
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -55,21 +55,6 @@ class ChunkReader(io.RawIOBase):
         size = min(len(buffer), len(self.remaining))
         buffer[:size], self.remaining = self.remaining[:size], self.remaining[size:]
         return size
-
-
-def decompress_head(data: bytes) -> bytes:
-    """Decompresses the first bytes of a file as far as possible; unchanged if they are not compressed."""
-    decompressors: dict[bytes, Callable[[], bytes]] = {
-        b"\x1f\x8b": lambda: zlib.decompressobj(31).decompress(data, PEEKED),
-        b"\xfd7zXZ": lambda: lzma.LZMADecompressor(memlimit=MAXIMUM_MEMORY).decompress(data, PEEKED),
-        b"BZh": lambda: bz2.BZ2Decompressor().decompress(data, PEEKED),
-        b"\x28\xb5\x2f\xfd": lambda: zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data)).read(PEEKED),
-    }
-    decompress = next((decompressors[magic] for magic in decompressors if data.startswith(magic)), None)
-    try:
-        return data if decompress is None else decompress()
-    except (*DECOMPRESSION_ERRORS, OSError):  # reported when the file is read
-        return b""
 
 
 def decompress_streams(file: io.BufferedReader, make_decompressor: Callable[[], Any]) -> Iterator[bytes]:
@@ -116,6 +101,29 @@ class ZstandardFrame:
         self.pending = self.pending or memoryview(data)
         piece, self.pending = self.pending[:ZSTD_SLICE], self.pending[ZSTD_SLICE:]
         return self.frame.decompress(piece)
+
+
+def unpack(file: Any) -> Any:
+    """Returns the file itself or, if its first bytes show that it is compressed, a file of its content."""
+    start = file.peek(6)[:6]
+    if start.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=file)
+    decompressors: dict[bytes, Callable[[], Any]] = {
+        b"\xfd7zXZ": lambda: lzma.LZMADecompressor(memlimit=MAXIMUM_MEMORY),
+        b"BZh": bz2.BZ2Decompressor,
+        b"\x28\xb5\x2f\xfd": ZstandardFrame,
+    }
+    make = next((make for magic, make in decompressors.items() if start.startswith(magic)), None)
+    return file if make is None else io.BufferedReader(ChunkReader(decompress_streams(file, make)), CHUNK)
+
+
+def decompress_head(data: bytes) -> bytes:
+    """Decompresses the first bytes of a file as far as possible; unchanged if they are not compressed."""
+    content, head = unpack(io.BufferedReader(io.BytesIO(data))), bytearray()
+    with suppress(*DECOMPRESSION_ERRORS, OSError):  # reported when the file is read
+        while len(head) < PEEKED and (part := content.read1(PEEKED)):
+            head += part
+    return bytes(head[:PEEKED])
 
 
 MAXIMUM_EXPANSION = 200  # times; text is compressed to a tenth, rarely to a fiftieth
@@ -186,7 +194,10 @@ class InputStream:
             self._raw, self._counter = raw, CountingReader(raw, self._peeked)
             file = io.BufferedReader(self._counter, CHUNK)
             try:
-                unpacked = self.decompress(file)
+                if file.peek(6).startswith(b"PK\x03\x04"):
+                    hint = f"extract it first: unzip {self.name}"
+                    raise DataError(f"{self.name} is a zip archive, not text", hint=hint)
+                unpacked = unpack(file)
                 self._beginning = LinePart.begin(self.path) if unpacked is file and self.path != STDIN else None
                 content = io.BufferedReader(self.guard_expansion(unpacked, file), CHUNK)
                 yield content if keep_encoding else self.convert_to_utf8(content)
@@ -221,21 +232,6 @@ class InputStream:
         """Closes the file if it is open: after an error, a reader may never have reached its end."""
         if self._raw is not None:
             self._raw.close()
-
-    def decompress(self, file: Any) -> Any:
-        """Returns the file itself or, if its first bytes show that it is compressed, a file of its content."""
-        start = file.peek(6)[:6]
-        if start.startswith(b"PK\x03\x04"):
-            raise DataError(f"{self.name} is a zip archive, not text", hint=f"extract it first: unzip {self.name}")
-        if start.startswith(b"\x1f\x8b"):
-            return gzip.GzipFile(fileobj=file)
-        decompressors: dict[bytes, Callable[[], Any]] = {
-            b"\xfd7zXZ": lambda: lzma.LZMADecompressor(memlimit=MAXIMUM_MEMORY),
-            b"BZh": bz2.BZ2Decompressor,
-            b"\x28\xb5\x2f\xfd": ZstandardFrame,
-        }
-        make = next((make for magic, make in decompressors.items() if start.startswith(magic)), None)
-        return file if make is None else ChunkReader(decompress_streams(file, make))
 
     def guard_expansion(self, content: Any, file: Any) -> Any:
         """Wraps the decompressed content in a file that refuses to become far larger than text ever is."""

@@ -5,47 +5,22 @@ To add a check, write a class in a file here and an entry below.
 
 from __future__ import annotations
 
+from nmt_cli.corpus.checks import languages, texts
 from nmt_cli.corpus.checks.check import Check, PairCheck, TextCheck
-from nmt_cli.corpus.checks.languages import Language, OtherFile, Script, Shifted, Swapped, WrongLanguage
-from nmt_cli.corpus.checks.texts import (
-    Apostrophes,
-    Boundaries,
-    Brackets,
-    Capitals,
-    Composition,
-    Control,
-    Duplicate,
-    DuplicateForm,
-    Empty,
-    Glosses,
-    HeldOut,
-    Identical,
-    IdenticalShort,
-    LostCharacters,
-    ManyTargets,
-    Markup,
-    MixedApostrophes,
-    Mojibake,
-    Notes,
-    Numbers,
-    Ratio,
-    SourceWords,
-    TooLong,
-    Unfinished,
-    WrittenTwice,
-)
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import reject_unknown
 
-# What mends texts, what drops pairs, and what reports them.
 CHECKS: tuple[Check, ...] = (
-    *(Mojibake(), Markup(), Control(), Composition(), Apostrophes()),
-    *(Empty(), Unfinished(), LostCharacters(), Shifted(), HeldOut()),
-    *(Duplicate(), DuplicateForm(), Identical(), TooLong()),
-    *(Script(), Swapped(), Language(), Ratio()),
-    *(IdenticalShort(), Numbers(), MixedApostrophes(), Notes(), Brackets()),
-    *(Glosses(), Boundaries(), Capitals(), WrittenTwice(), SourceWords()),
-    *(WrongLanguage(), OtherFile(), ManyTargets()),
+    # What mends texts.
+    *(texts.Mojibake(), texts.Markup(), texts.Control(), texts.Composition(), texts.Apostrophes()),
+    # What drops pairs.
+    *(texts.Empty(), texts.Unfinished(), texts.LostCharacters(), languages.Shifted(), texts.HeldOut()),
+    *(texts.Duplicate(), texts.DuplicateForm(), texts.Identical(), texts.TooLong()),
+    *(languages.Script(), languages.Swapped(), languages.Language(), texts.Ratio()),
+    # What reports them.
+    *(texts.IdenticalShort(), texts.Numbers(), texts.MixedApostrophes(), texts.Notes(), texts.Brackets()),
+    *(texts.Glosses(), texts.Boundaries(), texts.Capitals(), texts.WrittenTwice(), texts.SourceWords()),
+    *(languages.WrongLanguage(), languages.OtherFile(), texts.ManyTargets()),
 )
 TEXT_CHECKS = tuple(check for check in CHECKS if isinstance(check, TextCheck))
 PAIR_CHECKS = tuple(check for check in CHECKS if isinstance(check, PairCheck))
