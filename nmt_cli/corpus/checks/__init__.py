@@ -5,7 +5,8 @@ To add a check, write a class in a file here and an entry below.
 
 from __future__ import annotations
 
-from nmt_cli.corpus.checks import languages, texts
+import nmt_cli.corpus.checks.languages as languages
+import nmt_cli.corpus.checks.texts as texts
 from nmt_cli.corpus.checks.check import Check, PairCheck, TextCheck
 from nmt_cli.errors import OptionError
 from nmt_cli.settings import reject_unknown
