@@ -201,7 +201,7 @@ def run_all(bench: Bench, jobs: Sequence[Job]) -> int:
 def render_table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yields the lines of a Markdown table, the signatures, and dev BLEU by minutes."""
     views = list(dict.fromkeys(name for row in rows for name in row["views"]))
-    header = ["network", "weights", "dev BLEU", "test BLEU", "chrF2", *views, "best epoch", "time"]
+    header = ["network", "parameters", "dev BLEU", "test BLEU", "chrF2", *views, "best epoch", "time"]
     for cells in (header, ["---"] * len(header), *(format_cells(row, views) for row in rows)):
         yield "| " + " | ".join(cells) + " |"
     yield ""

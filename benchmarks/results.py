@@ -18,14 +18,18 @@ FOLDER = Path(__file__).parent
 COLUMNS = ("command", "machine", "seed", "value", "interval", "commit")
 HEAD = """# Results
 
-The current numbers, one per row. [results.jsonl](results.jsonl) is their source, `python benchmarks/results.py` renders
-this page. The [log](log/README.md) tells how each number came about, and what was tried and dropped.
+The current numbers, one per row. [results.jsonl](results.jsonl) is their source, and `python
+benchmarks/results.py` renders this page. The [log](log/README.md) describes how we measured each number, and what we
+tried and dropped.
 
-- *command*: scripts are those of [this directory](README.md), without `--work DIR`. Parentheses say what was measured.
+- *command*: the scripts are in [this directory](README.md), and also need `--work DIR`. Parentheses name the measured
+  quantity.
 - *machine*: described in [machines.md](machines.md).
-- *value*: of a single run, unless the command says median. Scores: test split, free-running, beam 5, detokenised.
-- *interval*: half of the 95 % bootstrap interval over the test sentences. It does not cover other seeds.
-- *commit*: the first that records the number. `-` stands for what is unknown or does not apply.
+- *value*: from a single run, unless the command says median. Scores are for free-running, detokenised translations of
+  the test split, with a beam of 5.
+- *interval*: half the width of the 95 % confidence interval (bootstrap over the test sentences). It does not cover
+  different seeds.
+- *commit*: the first commit that records the number. `-` means unknown or not applicable.
 
 The bundled corpus is `data/eng-deu.tsv`: 47,995 / 1,000 / 1,000 pairs for train, dev and test, in the textbook setting
 40,000 / 5,000 / 5,000. `FULL.tsv` is Tatoeba English-German, 169,813 pairs: 163,771 / 1,000 / 5,000.

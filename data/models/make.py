@@ -70,8 +70,8 @@ UNSHOWN = "captions"  # the set whose sentences may not be passed on
 WORDS = (3, 14)  # of the sentences that a page shows
 TRANSLATED, SHOWN = 1_000, 10  # sentences from which those are drawn, and how many of them are
 READS_CONTEXT = (
-    "It reads the sentence before, and its translation, in documents, in subtitles and on the page of the server;\n"
-    "`--context 0` turns that off.\n"
+    "In documents and subtitles, and on the server's page, the model also reads the previous sentence and its\n"
+    "translation. `--context 0` turns this off.\n"
 )
 
 
@@ -279,7 +279,7 @@ def choose_examples(model: Path, sets: Iterable[Path]) -> dict[str, str]:
 
 
 def count_right_phrases(model: Path) -> str:
-    """Returns how many of the phrases of the benchmark a model translates as somebody would."""
+    """Returns how many of the phrases of the benchmark a model translates idiomatically."""
     with nmt.load(model) as translator:
         phrases = read_phrases(translator.source_language)
         written = translator.translate([phrase.source for phrase in phrases])

@@ -32,7 +32,7 @@ from nmt_cli.translation.stages import STAGES
 
 DOCS = Path(__file__).parents[1]
 SPECIAL = re.compile(r"[<>*]|(?<!\w)_|_(?!\w)")  # what Markdown would read as markup
-SETTINGS = "You can also write them into `nmt.toml` or a file of `--config`, by their names without dashes."
+SETTINGS = "You can also set them in `nmt.toml` or a `--config` file, by their names without dashes."
 SENTENCE_END = re.compile(r"(?<!\d)\.(?=\s+[A-Z`]|\s*$)")
 CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 RULES = """# Rules of `nmt translate`
@@ -57,15 +57,15 @@ sentences.
 
 ## Protected spans
 
-Protected spans stay unchanged in the translation, except for the separators inside numbers. The network reads a
-placeholder instead of a *masked* span. It never sees a span that is *taken out*: `nmt` puts the span back by attention.
-The first matching rule wins.
+Protected spans do not change in the translation, except for the separators inside numbers. The network reads a
+placeholder instead of a *masked* span. It never sees a span that is *taken out*: `nmt` uses attention to put
+the span back. The first matching rule wins.
 
 {spans}
 
-## Lost and found
+## Dropped items
 
-If the network loses one of these items, `nmt` protects the item and translates the sentence again. `nmt` always
+If the network drops one of these items, `nmt` protects the item and translates the sentence again. `nmt` always
 translates a sentence with brackets or quotes twice. The translation with fewer faults wins. If both have the same
 faults, the more likely translation wins.
 
@@ -80,7 +80,7 @@ order.
 
 ## Checks
 
-The checks run after every repair. [Which translations need a look?](confidence.md) explains the reports.
+The checks run after every repair. [Which translations should I check?](confidence.md) explains the reports.
 
 {checks}
 """

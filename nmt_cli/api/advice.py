@@ -42,7 +42,7 @@ MEASURED = (
     MeasuredRange(50_000, 33, 35, "benchmarks/log/minutes.md"),
     MeasuredRange(165_000, 39, 43, "benchmarks/log/hour.md"),
 )
-MEASURED_ON = "English-German of Tatoeba"
+MEASURED_ON = "Tatoeba English-German"
 MOSTLY_EVERYDAY = 0.75  # share of such sentences: Tatoeba has 0.99, LibreOffice's help 0.33, its labels 0.25
 REACH = 1.5  # the table speaks for corpora up to so many times smaller or larger than its ends
 
@@ -98,7 +98,7 @@ class Advice:
     def format_lines(self, width: int | None = None) -> list[str]:
         """Returns the advice in words: a line per suggestion, or two if one would be wider than `width` columns."""
         pairs = format_count(self.train_pairs, "training pair")
-        usual = self.usual and f"{self.usual[0]:.0f} to {self.usual[1]:.0f} BLEU is usual ({MEASURED_ON})"
+        usual = self.usual and f"{self.usual[0]:.0f} to {self.usual[1]:.0f} BLEU is typical ({MEASURED_ON})"
         widest = max((len(suggestion.what) for suggestion in self.suggestions), default=0)
         rows = list(map(astuple, self.suggestions))
         lines = [f"    {what.ljust(widest)}   {command}" for what, command in rows]

@@ -145,7 +145,7 @@ def prepare(
         **files,
     )
     prepared = run_preparation(request, progress or ignore_progress).report
-    log_warnings(f"{finding.count:,} {finding.action}: {finding.problem}" for finding in prepared.manifest.findings)
+    log_warnings(f"{finding.count:,} {finding.effect}: {finding.problem}" for finding in prepared.manifest.findings)
     return replace(prepared, notes=tuple(map(respell, prepared.notes)))
 
 

@@ -229,8 +229,8 @@ DATES = DateKind(
     words=LossWords(
         "dates",
         "protected date",
-        "with a month or a day of the week missing",
-        unrepaired="a date of the source is lost",
+        "with a missing month or day of the week",
+        unrepaired="a date of the source is missing",
         repaired=("wrong date",),
         doc="Finds missing months of dates, and missing days of the week",
     ),

@@ -320,8 +320,8 @@ SMALL_NUMBERS = SmallNumbers(
     words=LossWords(
         "numbers",
         "protected number",
-        "with other numbers than the source",
-        unrepaired="a number of the source is lost",
+        "with numbers different from the source",
+        unrepaired="a number of the source is missing",
         repaired=("wrong number",),
         doc="Compares the values of all numbers, in any notation or script, or in words of 87 languages",
         nouns=("number", "numbers"),

@@ -118,8 +118,8 @@ def has_other_marks(marks: Mapping[str, str], attempt: Attempt) -> bool:
 LOST_MARKS = LossWords(
     "brackets",
     "protected brackets",
-    "with other brackets or slashes than the source",
-    unrepaired="a bracket or slash of the source is lost",
+    "with brackets or slashes different from the source",
+    unrepaired="a bracket or slash of the source is missing",
     repaired=("sentence without its brackets", "sentences without their brackets"),
     doc="Finds missing brackets, missing slashes between words, and added brackets without a partner",
 )

@@ -79,7 +79,7 @@ def show_findings(screen: Screen, findings: Iterable[Finding]) -> None:
     for finding in findings:
         note = f" ({finding.note})" if finding.note else ""
         first = finding.examples[0]
-        summary = f"{finding.count:,} {finding.action}: {finding.problem}{note}"
+        summary = f"{finding.count:,} {finding.effect}: {finding.problem}{note}"
         if finding.action == "cut":
             screen.warn(format_cut(finding))
         elif finding.check in HARMLESS:

@@ -134,4 +134,4 @@ def describe_service(url: str, service: Any) -> str:
         + (f" (BLEU {model.card.development_bleu:.1f})" if model.card.development_bleu is not None else "")
         for model in service.pool.models
     ]
-    return f"{'; '.join(models)}, on {url}   page: /   LibreTranslate: /translate   Ctrl-C ends"
+    return f"{'; '.join(models)}, on {url}   page: /   LibreTranslate: /translate   Ctrl-C to stop"

@@ -153,7 +153,7 @@ class TrainingScreen(Watcher):
 
     def report_start(self, info: RunInfo) -> None:
         millions = info.weights / 1e6
-        weights = f"{millions:.1f} M weights" if millions >= 0.1 else format_count(info.weights, "weight")
+        weights = f"{millions:.1f} M parameters" if millions >= 0.1 else format_count(info.weights, "parameter")
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
         if info.choice and (self.request is None or info.choice != self.request.choice):
             self.screen.say(info.choice)

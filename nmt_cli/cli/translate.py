@@ -119,7 +119,7 @@ def prompt_for_lines(
 def greet(card: ModelCard, screen: Screen) -> None:
     """Prints the model, its score, and how to type lines and end."""
     bleu = f" (dev BLEU {card.development_bleu:.1f})" if card.development_bleu is not None else ""
-    screen.say(f"{card.direction}{bleu}. {card.side.line}; Ctrl-D ends.")
+    screen.say(f"{card.direction}{bleu}. {card.side.line}; Ctrl-D to stop.")
 
 
 def read_line(number: int) -> str:

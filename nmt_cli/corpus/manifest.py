@@ -242,6 +242,11 @@ class Finding:
     examples: tuple[FindingExample, ...]
     lines: dict[str, list[Count]] = dataclasses.field(default_factory=dict)  # by file
 
+    @property
+    def effect(self) -> str:
+        """The action as messages name it; the word in the file is older."""
+        return "repaired" if self.action == "mended" else self.action
+
 
 @dataclass(frozen=True, kw_only=True)
 class PairCounts:

@@ -96,7 +96,7 @@ def format_summary(manifest: Manifest | None) -> list[str]:
 def format_finding(finding: Finding) -> list[str]:
     """Returns the section of one check: the number of pairs found, the action taken, and examples."""
     note = f" ({html.escape(finding.note)})" if finding.note else ""
-    heading = f"<h2>{html.escape(finding.check)}: {finding.count:,} {finding.action}</h2>"
+    heading = f"<h2>{html.escape(finding.check)}: {finding.count:,} {finding.effect}</h2>"
     rows = [(example.place, f"{example.source}\n{example.target}") for example in finding.examples]
     if finding.count > len(rows):
         rows += [(file, f"{name_line(file)}s {', '.join(map(str, lines))}") for file, lines in finding.lines.items()]

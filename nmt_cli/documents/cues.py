@@ -281,7 +281,7 @@ class MicroDvdDocument(LineCueDocument):
 
 
 class SubViewerDocument(LineCueDocument):
-    """SubViewer, and the captions of YouTube: the lines below `00:00:01.00,00:00:03.50`, up to an empty one."""
+    """SubViewer, and YouTube captions: the lines below `00:00:01.00,00:00:03.50`, up to an empty one."""
 
     cue = re.compile(
         r"^\ufeff?\d+:\d\d:\d\d[.:,]\d{1,3},\d+:\d\d:\d\d[.:,]\d{1,3}[ \t]*\r?\n(?P<text>[^\r\n]+(?:\r?\n[^\r\n]+)*)",

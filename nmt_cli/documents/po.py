@@ -86,7 +86,7 @@ def find_plural_categories(language: str) -> tuple[str, ...]:
 MESSAGE_WIDTH = 78  # characters of a line of a new text
 SPELLINGS = str.maketrans({character: spelled for spelled, character in ESCAPES.items()})
 KEPT_FUZZY = "fuzzy translations that were kept (--retranslate replaces them)"
-LOST_PLACEHOLDER = "marked fuzzy, because a placeholder such as %s or {name} was lost"
+LOST_PLACEHOLDER = "marked fuzzy, because a placeholder such as %s or {name} was dropped"
 GUESSED_FORMS = "marked fuzzy, because more than two plural forms were translated from only two"
 FAILED_CHECK = "marked fuzzy, because a check failed; a comment names it"
 REMARK = "# nmt: "  # begins a comment that says why a person must review a message

@@ -29,7 +29,7 @@ from nmt_cli.translation.result import FailedCheck, Translation
 
 LONGEST_QUOTED_TEXT = 60  # characters of a text that is named
 UNREADABLE = "the translation could not be read back as one text"
-LOST = "a placeholder or a tag was lost, added or damaged"
+LOST = "a placeholder or a tag was dropped, added or damaged"
 ONE_BY_ONE = 16  # units that are told from those behind them, before all that follow are kept
 
 

@@ -193,7 +193,7 @@ FORMATS = (
     make_strings("ftl", "Project Fluent strings", ".ftl", "strings.entries.FluentDocument"),
     make_strings("ini", "an INI file", ".ini .cfg .conf .lng .isl", "strings.entries.IniDocument"),
     make_strings(
-        *("paradox", "texts of a game of Paradox", "", "strings.entries.GameDocument"),
+        *("paradox", "Paradox game texts", "", "strings.entries.GameDocument"),
         shape=r"\s*(?:#[^\n]*\n\s*)*l_[a-z_]{4,20}:[ \t]*(?:#[^\n]*)?\r?\n",  # `.yml`, but no YAML
     ),
     make_strings("toml", "a TOML file", ".toml", "strings.entries.TomlDocument"),

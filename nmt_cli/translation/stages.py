@@ -128,7 +128,7 @@ def search_without_memory(tools: Tools, batch: TranslationBatch) -> PieceTransla
 
 
 def ask_again(tools: Tools, batch: TranslationBatch) -> None:
-    """Asks the network again if a translation has faults, lost text or doubtful words."""
+    """Asks the network again if a translation has faults, dropped text or uncertain words."""
     if batch.repair is not None or batch.config.scored:  # validation in training needs none
         from nmt_cli.translation.repair.asks import ask_about_batch
 

@@ -229,7 +229,7 @@ def build_network_figure(diagram: NetworkDiagram, title: str) -> Figure:
     for column, heading in HEADINGS.items():
         top = max(locate_top(block) for block in diagram.blocks if block.column == column)
         axes.text(column * COLUMN, top + 0.16, heading, fontsize=FONT_SIZE, color=FAINT, va="bottom")
-    text = f"{title}\n{format_count(diagram.weights, 'weight')}"
+    text = f"{title}\n{format_count(diagram.weights, 'parameter')}"
     axes.set_title(text, loc="left", fontsize=FONT_SIZE + 1, color=INK, parse_math=False, pad=14)
     return figure
 
@@ -260,7 +260,7 @@ def draw_block(axes: Any, block: NetworkBlock) -> None:
     )  # fmt: skip
     axes.add_patch(box)
     lines = [(block.title, INK, FONT_SIZE)] + [(detail, FAINT, FONT_SIZE - 1.5) for detail in block.details]
-    lines += [(format_count(block.weights, "weight"), BLUE, FONT_SIZE - 1.5)] if block.weights else []
+    lines += [(format_count(block.weights, "parameter"), BLUE, FONT_SIZE - 1.5)] if block.weights else []
     for index, (text, colour, size) in enumerate(lines):
         top = y + LINE * (len(lines) - 1) / 2 - LINE * index
         axes.text(x, top, text, ha="center", va="center", fontsize=size, color=colour, parse_math=False, zorder=4)
@@ -327,7 +327,7 @@ def format_network(diagram: NetworkDiagram, title: str, width: int = 80) -> list
             number = f"{block.weights:,}" if block.weights else ""
             rows.append((heading, block.title, number, "; ".join(block.details)))
             heading = ""
-    rows.append(("in all", "", f"{diagram.weights:,}", "weights"))
+    rows.append(("in all", "", f"{diagram.weights:,}", "parameters"))
     widths = [max(count_columns(row[index]) for row in rows) for index in range(3)]
     lines = [title, ""]
     for heading, name, number, details in rows:

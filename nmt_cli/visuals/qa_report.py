@@ -29,7 +29,7 @@ TO_CORRECT = (
 UNSURE_SHOWN = 50  # texts that failed no check, but have the least confidence
 MEMORY_NAMES = {
     "memory": "from the translation memory",
-    "memory_numbers": "from the translation memory, with other numbers",
+    "memory_numbers": "from the translation memory, with adapted numbers",
     "memory_part": "partly from the translation memory",
 }
 CHANGES: Mapping[str, Callable[[Translation], Iterable[str]]] = {
@@ -51,7 +51,7 @@ class CheckTitle(NamedTuple):
 
 
 class QaEntry(NamedTuple):
-    """A text whose translation a person should look at."""
+    """A text whose translation a person should check."""
 
     number: int  # of the text in the whole input, from 1
     source: str
@@ -172,9 +172,9 @@ def render_page(report: QaReport) -> str:
         render_head(report),
         render_counts(report),
         render_files(report),
-        render_list("One by one", report.entries, report.thing),
+        render_list("Failed checks", report.entries, report.thing),
         render_list("Changed", report.changed, report.thing, OF_CHANGED),
-        render_list("Least sure", report.least_sure, report.thing, OF_UNSURE),
+        render_list("Least confident", report.least_sure, report.thing, OF_UNSURE),
     ]
     style, script = (read_asset("nmt_cli.visuals", f"qa.{kind}") for kind in ("css", "js"))
     return render_document(f"Checks: {report.what}", body, style=style, script=script)
@@ -183,7 +183,7 @@ def render_page(report: QaReport) -> str:
 def render_head(report: QaReport) -> str:
     things = format_count(report.texts, report.thing)
     failed = (
-        format_count(len(report.entries), "needs a look", "need a look") if report.entries else "none failed a check"
+        format_count(len(report.entries), "needs review", "need review") if report.entries else "none failed a check"
     )
     source, target = map(escape, report.languages)
     sure = f" Mean confidence {report.confidence_sum / report.rated:.2f}." if report.rated else ""
@@ -191,9 +191,9 @@ def render_head(report: QaReport) -> str:
         f" {format_count(report.recalled, 'comes', 'come')} from the translation memory." if report.recalled else ""
     )
     origins = ", ".join(f"{name} ({origin})" for name, origin in report.settings_from.items())
-    settings = f" Not typed: {escape(origins)}." if origins else ""
+    settings = f" Not from the command line: {escape(origins)}." if origins else ""
     return (
-        f"<h1>What needs a look in {escape(report.what)}</h1>"
+        f"<h1>Translations to review in {escape(report.what)}</h1>"
         f'<p class="faint">{source} to {target}. Of {things}, {failed}.{recalled}{sure}{settings}</p>'
         f'<p class="faint">{TO_CORRECT}</p>'
     )

@@ -168,8 +168,8 @@ def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrup
     others = [*arguments[:3], "--beam-size", "3"]
     original = (interrupted / "in/a.txt").read_text()
     for changed, text, what in (
-        (others, original, "another --beam-size"),
-        (arguments, original.replace("line 90", "row 90"), "other text in in/a.txt"),
+        (others, original, "a different --beam-size"),
+        (arguments, original.replace("line 90", "row 90"), "different text in in/a.txt"),
     ):
         (interrupted / "in/a.txt").write_text(text)
         _, said = (process := start(interrupted, *changed, "--resume")).communicate(timeout=60)
@@ -182,7 +182,7 @@ def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrup
     assert "was started with another model" in start(interrupted, *arguments, "--resume").communicate(timeout=60)[1]
     card.write_text(old)
     read_alone = start(interrupted, *arguments, "--context", "0", "--resume")
-    assert "out.txt was started with another --context" in read_alone.communicate(timeout=60)[1]
+    assert "out.txt was started with a different --context" in read_alone.communicate(timeout=60)[1]
     before = count_translated(interrupted)
     assert "run instead: nmt translate in/a.txt" in finish(interrupted, *arguments)  # it starts over, and says so
     assert count_translated(interrupted) - before == LINES // BLOCK

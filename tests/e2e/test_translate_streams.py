@@ -219,7 +219,7 @@ def test_on_a_terminal_there_is_a_prompt_and_the_translation_stands_below(place:
     os.close(ours)
     lines = shown.decode().replace("\r", "").split("\n")
     assert process.returncode == 0
-    assert "One sentence per line; Ctrl-D ends." in lines[0]
+    assert "One sentence per line; Ctrl-D to stop." in lines[0]
     assert lines[2].startswith("  ") and lines[2].strip()
 
 

@@ -1,4 +1,4 @@
-"""A kind of documents: captions of YouTube (SBV), of which each cue is a line of two times and lines of text."""
+"""A kind of documents: YouTube captions (SBV), of which each cue is a line of two times and lines of text."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ TIME = r"\d+:\d\d:\d\d\.\d{3}"
 class SbvDocument(LineCueDocument):
     """Captions; times and line ends are kept, a sentence of two cues is translated as a whole."""
 
-    format = FileFormat("sbv", "captions of YouTube (SBV)", (".sbv",), ("translate",))
+    format = FileFormat("sbv", "YouTube captions (SBV)", (".sbv",), ("translate",))
     cue = re.compile(rf"^{TIME},{TIME}\r?\n(?P<text>(?:[^\r\n]+(?:\r?\n)?)*)", re.MULTILINE)
     syntax = TextSyntax(re.compile(r"[ \t\r\n]+"), lambda _: " ", str)

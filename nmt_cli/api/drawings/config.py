@@ -23,7 +23,7 @@ class DrawingOptions(Settings, panel="Pictures"):
     beam: bool = setting(False, "Draw the beam search tree instead.", harmless=True)
     curves: bool = setting(False, "Draw the learning curves of the model instead.", harmless=True)
     corpus: bool = setting(False, "Draw lengths and frequencies of the prepared corpus instead.", harmless=True)
-    network: bool = setting(False, "Draw the layers of the network, their widths and weights instead.", harmless=True)
+    network: bool = setting(False, "Draw the network's layers, their widths and parameters instead.", harmless=True)
     nearest: int = setting(0, "List this many nearest training pairs instead.", low=0)
 
     @property

@@ -160,7 +160,7 @@ class FileSummaries:
             part.kept.append(torn)
 
     def describe(self) -> Iterator[str]:
-        """Yields a line per file and chapter; of many, those that most need a look."""
+        """Yields a line per file and chapter; of many, those that most need review."""
         if not self.has_parts:
             return
         shown = self.parts
@@ -208,7 +208,7 @@ class FileSummaries:
 
 
 def rate_urgency(part: PartSummary) -> tuple[bool, float]:
-    """Returns the order in which parts need a look: failed ones first, then the least confident ones."""
+    """Returns the order in which parts need review: failed ones first, then the least confident ones."""
     return part.error is None, 1.0 if part.confidence is None else part.confidence
 
 

@@ -284,10 +284,11 @@ class TranslationReport:
         """
         changed, partly = self.origins["memory_numbers"], self.origins["memory_part"]
         whole = self.origins["memory"] + changed
-        text = f"{format_count(whole, self.source_cuts.thing)} of {self.texts:,} from the translation memory"
+        thing = self.source_cuts.thing
+        text = f"{whole:,} of {format_count(self.texts, thing)} from the translation memory"
         text += "" if whole or partly else ": its pairs must be whole texts or sentences, as in --report"
-        text += f", {changed:,} of them with other numbers" if changed else ""
-        text += f"; {format_count(partly, self.source_cuts.thing)} in part" if partly else ""
+        text += f" (numbers adapted in {changed:,})" if changed else ""
+        text += f"; part of {format_count(partly, f'more {thing}' if whole else thing)}" if partly else ""
         others = memory.list_others(self.recalled) if self.recalled and not self.leaves_out else []
         shown = join_first(f'"{shorten_text(source, PAIR_SHOWN)}"' for source in others)
         return text + (f"; no text matches {format_count(len(others), 'pair')}: {shown}" if others else "")
@@ -318,8 +319,8 @@ class TranslationReport:
 
     def describe_failures(self, check: CheckRow) -> str:
         """Returns the line about texts that failed a check: their number, the faults, and the first texts."""
-        things = format_count(self.failures[check.name], self.source_cuts.thing)
-        return f"{things} of {self.texts:,} {check.summary}{self.name_texts(check.name)}"
+        things = format_count(self.texts, self.source_cuts.thing)
+        return f"{self.failures[check.name]:,} of {things} {check.summary}{self.name_texts(check.name)}"
 
     def name_rules(self) -> str:
         """Returns the line that names the rules of the failed checks in the documentation."""
@@ -376,8 +377,8 @@ class TranslationReport:
         texts = " ".join(dict.fromkeys(span.text for span in self.first_doubtful))
         more = " ..." if self.doubtful_spans > SPANS_SHOWN else ""
         return Remark(
-            f"of {format_count(self.spans, 'protected span')}, the network lost {self.doubtful_spans:,}, put back by "
-            f"attention or position; check where they are: {texts}{more}{self.name_texts('spans')}"
+            f"of {format_count(self.spans, 'protected span')}, the network dropped {self.doubtful_spans:,}, which nmt "
+            f"put back by attention or position; check where they are: {texts}{more}{self.name_texts('spans')}"
         )
 
     def describe_words(self) -> Iterator[Remark]:

@@ -282,14 +282,14 @@ def describe_job(command: TranslateCommand, inputs: Sequence[InputFile]) -> dict
 def name_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     """Returns in words the first thing in which two jobs differ."""
     if old.get("version") != new["version"]:
-        return "another version of nmt"
+        return "a different version of nmt"
     if old.get("model") != new["model"]:
-        return "another model"
-    for kind, what in (("options", "another --{}"), ("files", "another --{}"), ("input", "other text in {}")):
+        return "a different model"
+    for kind in ("options", "files", "input"):
         name = next(find_changed(old.get(kind, {}), new[kind]), None)
         if name is not None:
-            return what.format(name.replace("_", "-") if kind != "input" else name)
-    return "another job"
+            return f"different text in {name}" if kind == "input" else f"a different --{name.replace('_', '-')}"
+    return "a different job"
 
 
 def find_changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -283,7 +283,7 @@ def open_report(
 
 
 def find_threshold(checks: CheckOptions, card: ModelCard) -> float | None:
-    """Returns the confidence below which a file or chapter needs a look; None for a model without confidence."""
+    """Returns the confidence below which a file or chapter needs review; None for a model without confidence."""
     if checks.min_confidence is not None:
         return checks.min_confidence
     from nmt_cli.translation.checks.confidence import find_confidence  # numpy, which `nmt --help` does not need

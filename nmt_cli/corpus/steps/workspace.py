@@ -28,7 +28,7 @@ LOCK = "lock"
 COMMITTED = 10  # chunks after which the journal is written
 COLUMNS = "columns"
 
-DIFFERENCES = {"version": "another version of nmt", "inputs": "other inputs", "options": "other options"}
+DIFFERENCES = {"version": "a different version of nmt", "inputs": "different inputs", "options": "different options"}
 
 JobIdentity = Mapping[str, Any]
 

@@ -139,7 +139,7 @@ def report_slip(hypotheses: Hypotheses, references: Sequence[str]) -> list[str]:
         return []
     away = f"{format_count(abs(offset), 'line')} {'later' if offset > 0 else 'earlier'}"
     run = f"hypotheses {first + 1:,} to {end:,} fit the references {away} better than their own"
-    return [f"{run}: a line was lost or added"]
+    return [f"{run}: a line is missing or was added"]
 
 
 def find_slip(texts: Sequence[frozenset[str]], others: Sequence[frozenset[str]], offset: int) -> tuple[float, int, int]:

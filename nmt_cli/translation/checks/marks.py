@@ -184,7 +184,7 @@ def check_sentences(source: str, target: str, context: CheckContext) -> FailedCh
 def check_items(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Looks for the commas of a list of short items; the one before its last word, such as "and", is style."""
     commas, target_commas = count_list_commas(source, context.source_language), len(re.findall(rf"{COMMA}|/", target))
-    return FailedCheck("sentences", "an item of a list may be missing") if target and target_commas < commas else None
+    return FailedCheck("sentences", "a list item may be missing") if target and target_commas < commas else None
 
 
 def count_list_commas(text: str, language: str) -> int:

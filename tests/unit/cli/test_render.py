@@ -34,7 +34,7 @@ from nmt_cli.text.wrapping import count_columns
 from nmt_cli.training.watcher import EpochRecord, RunInfo, SeedResult, StepStatus, Validation
 
 WIDTHS = (40, 60, 80, 120)
-LINE = "rnn · additive attention · GRU 2x256 / 512 · 4.6 M weights        CPU, 2 cores, float32"
+LINE = "rnn · additive attention · GRU 2x256 / 512 · 4.6 M parameters        CPU, 2 cores, float32"
 runner = CliRunner()
 
 
@@ -60,7 +60,7 @@ def make_run_info(*, epochs: int = 1, weights: int = 4_600_000) -> RunInfo:
 
 def test_a_tiny_network_has_its_weights_counted(capsys: pytest.CaptureFixture[str]) -> None:
     TrainingScreen(Screen(), lambda: False).report_start(make_run_info(weights=18_240))
-    assert "18,240 weights" in capsys.readouterr().err
+    assert "18,240 parameters" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -289,7 +289,7 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
     captured = capsys.readouterr()
     assert captured.out == ""
     lines = captured.err.splitlines()
-    assert lines[0].startswith("rnn · scaled-dot attention · GRU 2x256 / 512, 2 layers · 4.6 M weights")
+    assert lines[0].startswith("rnn · scaled-dot attention · GRU 2x256 / 512, 2 layers · 4.6 M parameters")
     assert lines[3].split() == ["2", "3.09", "2.74", "15.5", "53.8", "13.9", "30.3", "6,940", "1:01", "best"]
     assert lines[4].strip() == "The dog sleeps. -> Der Hund schläft."
     assert lines[5].startswith(" 2 part") and lines[5].endswith("1:01")

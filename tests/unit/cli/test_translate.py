@@ -70,7 +70,7 @@ def test_spans_to_look_at_are_counted_and_the_first_five_named(capsys: pytest.Ca
     for translation in lost:
         report.add(translation)
     assert (report.doubtful_spans, len(report.first_doubtful)) == (2000, 5)
-    assert "of 2,000 protected spans, the network lost 2,000" in (found := summary(capsys, *lost))
+    assert "of 2,000 protected spans, the network dropped 2,000" in (found := summary(capsys, *lost))
     assert "check where they are: {0} {1} {2} ..." in found
 
 
@@ -93,8 +93,8 @@ def test_what_says_how_a_line_is_read_goes_with_score() -> None:
 def test_texts_that_fail_a_check_are_counted_and_the_first_named(capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = line(hypothesis()), line(hypothesis(), checks=(FailedCheck("numbers", "number 7 missing"),))
     printed = summary(capsys, good, bad, *(bad._replace(source=str(number)) for number in range(5)), thing="text")
-    assert "! 6 texts of 7 with other numbers than the source (texts 2, 3, 4, 5, 6 ...)" in printed
-    assert "! 1 line of 1 with other numbers than the source (line 1)" in summary(capsys, bad)
+    assert "! 6 of 7 texts with numbers different from the source (texts 2, 3, 4, 5, 6 ...)" in printed
+    assert "! 1 of 1 line with numbers different from the source (line 1)" in summary(capsys, bad)
     assert summary(capsys, good) == ""
 
 
@@ -179,7 +179,7 @@ def test_where_most_lines_are_in_the_target_language_only_that_is_told(capsys: p
         report.add(translation)
     remark, _rules = report.list_remarks()
     assert remark.text == "most lines are already in German; the other way: --model deu-eng"
-    assert "1 line of 2 already in the target language" in summary(capsys, foreign, line(hypothesis()))
+    assert "1 of 2 lines already in the target language" in summary(capsys, foreign, line(hypothesis()))
 
 
 TEXT = "Gr\u00fc\u00dfe \x1b[31m\x1b]0;title\x07 \x9b2J \x7f\ttab\r\nnext\rover\n"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.text.wrapping import count_columns, escape_controls, escape_line, format_count, wrap_text
 
-LINE = "rnn · additive attention · GRU 2x256 / 512 · 4.6 M weights        CPU, 2 cores, float32"
+LINE = "rnn · additive attention · GRU 2x256 / 512 · 4.6 M parameters        CPU, 2 cores, float32"
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])

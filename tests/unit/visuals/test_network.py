@@ -69,7 +69,7 @@ def test_a_network_is_drawn_with_its_widths_and_weights(options: dict[str, objec
     diagram = describe_blocks(config, VOCABULARIES, {"network/target_embedding/embeddings": 320, "network/other": 7})
     assert draw_network(diagram, tmp_path / "n.svg", title="a -> b") == ""
     text = (tmp_path / "n.svg").read_text(encoding="utf-8")
-    assert "327 weights" in text and "320 weights" in text and "softmax: next subword" in text
+    assert "327 parameters" in text and "320 parameters" in text and "softmax: next subword" in text
     lines = format_network(diagram, "a -> b")
     assert any(line.startswith("in all") and "327" in line for line in lines)
     table = [line for line in lines[2:] if "320" in line or line.startswith("in all")]

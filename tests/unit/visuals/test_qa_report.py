@@ -103,7 +103,7 @@ def test_a_page_shows_no_more_than_a_browser_can_draw() -> None:
 
 def test_equal_texts_are_shown_once_with_their_number() -> None:
     page = render_page(report("7", "8 7", "7", "7"))
-    assert page.count("<li ") == 2 and page.count("3 times") == 1 and "need a look" in page
+    assert page.count("<li ") == 2 and page.count("3 times") == 1 and "need review" in page
 
 
 @pytest.mark.parametrize("name", ["qa.html", "qa.JSON"])
@@ -119,7 +119,7 @@ def test_the_least_sure_of_those_that_failed_no_check_are_shown_too() -> None:
     collected.add(same("bad 7")._replace(confidence=0.0, checks=WRONG))
     assert [entry.number for entry in collected.least_sure] == list(range(1, UNSURE_SHOWN + 1))
     page = render_page(collected)
-    assert "Least sure" in page and "confidence 0.01" in page and "Mean confidence 0.30." in page
+    assert "Least confident" in page and "confidence 0.01" in page and "Mean confidence 0.30." in page
     assert json.loads(render_json(collected))["least_sure"][0]["confidence"] == 0.01
 
 

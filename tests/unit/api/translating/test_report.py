@@ -139,7 +139,7 @@ def test_every_kind_of_check_has_one_row() -> None:
     assert sorted(check.name for check in CHECKS) == sorted(get_args(CheckKind))
 
 
-@pytest.mark.parametrize(("number", "found"), [(1, "1 line, 1 needs a look"), (2, "2 lines, 2 need a look")])
+@pytest.mark.parametrize(("number", "found"), [(1, "1 line, 1 needs review"), (2, "2 lines, 2 need review")])
 def test_the_page_counts_its_texts(number: int, found: str) -> None:
     qa = make_report("check loop", number).qa
     assert qa is not None
@@ -201,7 +201,7 @@ def test_corrections_that_no_text_has_are_named(pairs: int, recalled: list[str],
         memory.add(f"pair {number}", "Paar")
     report = TranslationReport(memory=memory, leaves_out=leaves_out, languages=("eng", "deu"))
     report.add(make_translation({"origin": "memory", "recalled": tuple(recalled)}))
-    assert [remark.text for remark in report.list_remarks()] == [f"  1 line of 1 from the translation memory{ending}"]
+    assert [remark.text for remark in report.list_remarks()] == [f"  1 of 1 line from the translation memory{ending}"]
 
 
 @pytest.mark.parametrize(

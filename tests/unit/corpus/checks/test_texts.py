@@ -282,7 +282,7 @@ def test_a_few_of_many_are_chance() -> None:
 
 def test_accents_apart_are_composed_and_told() -> None:
     finding = check_rows([*toy_pairs(20), ("He eats.", "n\u0303anda")])["composition"]
-    assert (finding.count, finding.action) == (1, "mended")
+    assert (finding.count, finding.action, finding.effect) == (1, "mended", "repaired")
 
 
 def spell(usual: int, slips: int) -> list[tuple[str, str]]:

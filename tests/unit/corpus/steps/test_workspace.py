@@ -121,11 +121,11 @@ def test_another_preparation_is_not_resumed_and_starting_over_is_possible(many_c
     directory = many_chunks.parent / "prepared"
     with pytest.raises(KeyboardInterrupt):
         prepare(many_chunks, directory, PrepareOptions(), report_progress=Interruption("reading", 12))
-    with pytest.raises(DataError, match="was started with other options"):
+    with pytest.raises(DataError, match="was started with different options"):
         prepare(many_chunks, directory, PrepareOptions(seed=2), resume=True)
     with many_chunks.open("a") as file:
         file.write("one more\teine mehr\n")
-    with pytest.raises(DataError, match="was started with other inputs"):
+    with pytest.raises(DataError, match="was started with different inputs"):
         prepare(many_chunks, directory, PrepareOptions(), resume=True)
     prepare(many_chunks, directory, PrepareOptions(seed=2))
     assert not (many_chunks.parent / ".prepared.unfinished").exists()
