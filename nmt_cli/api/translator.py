@@ -516,7 +516,9 @@ def translate_file(
     report = FileReport(target)
     with require_file(source).open("rb") as lines, stage_file(target) as temporary, temporary.open("wb") as output:
         document = DocumentSource(
-            lines, str(source), config, languages[1], split_sentences, languages[0], memory, is_file=True
+            *(lines, str(source), config, languages[1], split_sentences, languages[0], memory),
+            is_file=True,
+            is_complete=True,
         )
         require_name(target, document, find_format(source, config.format, read_head(source)))
         for written in translate_document(translate, document, source, report, scope):

@@ -10,6 +10,7 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
@@ -102,6 +103,7 @@ class DocumentSource(NamedTuple):
     part_size: int = 0  # the lines of a text file that are one unit, which workers can read; 0: each line is one
     first: int = 1  # the number of the first line
     is_file: bool = False  # whether all lines are there, so that the first may be looked at together
+    is_complete: bool = False  # whether what is written is a file by itself, whose last line may lack its end
     reads_back: bool = False  # whether it is a translation, of which every value is read, whatever it says
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:
@@ -221,7 +223,7 @@ def import_library(module: str, package: str, needed_for: str) -> Any:
 
 
 SIGNATURE_LINE = "-- "  # what is below is a signature, up to a blank line
-SIGNATURE_ENDS = frozenset((b"-- \n", b"-- \r\n"))
+SIGNATURE = b"-- \n"
 SHORTEST_OF_PROSE = 4  # letters of a word in lower case: the "of" of titles is shorter, as are parts of names
 
 
@@ -230,6 +232,11 @@ def has_prose(line: str) -> bool:
     words = (word.strip(PAUSES + END_MARKS) for word in line.split())
     long_words = (word for word in words if len(word) >= SHORTEST_OF_PROSE and word.isalpha())
     return line == line.lower() or any(map(str.islower, long_words))
+
+
+def has_usual_ends(lines: Sequence[bytes]) -> bool:
+    """Whether every line ends in LF alone."""
+    return lines[-1].endswith(b"\n") and not any(line.endswith(b"\r\n") for line in lines)
 
 
 def format_text(translation: Translation) -> str:
@@ -242,7 +249,10 @@ def flatten_breaks(text: str) -> str:
 
 
 class TextDocument(Document):
-    """Reads lines that end in LF or CR LF; `format_line` writes a translation followed by LF."""
+    """Reads lines that end in LF or CR LF; `format_line` writes a translation followed by LF.
+
+    A translation alone gets the end of its line; the last one is completed, unless the file is complete without.
+    """
 
     def __init__(self, source: DocumentSource, line: Callable[[Translation], str] = format_text) -> None:
         super().__init__(source)
@@ -255,21 +265,27 @@ class TextDocument(Document):
             yield from self.read_lines(source)
             return
         for texts, lines in source.lines.read_parts(size):
-            if are_plain(lines) and not self.is_signed and SIGNATURE_ENDS.isdisjoint(lines):
+            if are_plain(lines) and has_usual_ends(lines) and not self.is_signed and SIGNATURE not in lines:
                 yield TranslationUnit(texts, self.write_lines)
             else:
                 yield from self.read_lines(source._replace(lines=lines, first=texts.part.first))
 
     def read_lines(self, source: DocumentSource) -> Iterator[TranslationUnit]:
         """Yields a unit for each line."""
-        for text in source.decode_lines():
+        is_bare = self.format_line is format_text  # which has no more to say of a line
+        for line in source.decode_lines(ends=True):
+            text = line.removesuffix("\n").removesuffix("\r")
+            end = line[len(text) :] if is_bare and (line.endswith("\n") or source.is_complete) else "\n"
             is_kept = text == SIGNATURE_LINE or (self.is_signed and not has_prose(text))
             self.is_signed = text == SIGNATURE_LINE or (self.is_signed and bool(text.strip()))
-            is_kept = is_kept and self.format_line is format_text  # which has no more to say of a line
-            yield make_verbatim_unit(f"{text}\n") if is_kept else TranslationUnit((text,), self.write_lines)
+            write = self.write_lines if end == "\n" else partial(self.write_line, end)
+            yield make_verbatim_unit(text + end) if is_kept and is_bare else TranslationUnit((text,), write)
 
     def write_lines(self, translations: Sequence[Translation]) -> str:
         return "".join(map(self.format_line, translations))
+
+    def write_line(self, end: str, translations: Sequence[Translation]) -> str:
+        return self.write_lines(translations).removesuffix("\n") + end
 
 
 # Text whose paragraphs are wrapped at a width, as mail is: a paragraph is one text, and is wrapped again.

@@ -121,11 +121,13 @@ def test_healthy_lines_are_byte_for_byte_the_same_with_and_without_healing(learn
 
 
 def test_files_are_read_and_written_by_name(learned: Path) -> None:
-    (learned / "in.txt").write_bytes(b"bade giko.\r\nlu.\r\n")
+    (learned / "in.txt").write_bytes(b"bade giko.\r\nlu.")
     done = succeed("translate", "in.txt", "-o", "out.txt", "--beam-size", "1", cwd=learned)
     assert done.stdout == ""
-    piped = succeed("translate", "--beam-size", "1", cwd=learned, text="bade giko.\nlu.\n").stdout
-    assert (learned / "out.txt").read_text() == piped
+    first, second = succeed("translate", "--beam-size", "1", cwd=learned, text="bade giko.\nlu.\n").stdout.splitlines()
+    assert (learned / "out.txt").read_bytes().decode() == f"{first}\r\n{second}"
+    succeed("translate", "in.txt", "in.txt", "-o", "both.txt", "--beam-size", "1", cwd=learned)
+    assert (learned / "both.txt").read_bytes().decode() == f"{first}\r\n{second}\n" * 2
 
 
 def test_a_thousand_protected_spans_survive_byte_for_byte(learned: Path) -> None:

@@ -294,7 +294,8 @@ class DocumentOpener:
         """Returns a file's format by its content and name; the first bytes of a pipe are inspected without loss."""
         if path.is_file():
             head = read_head(path)
-            source = self.template._replace(lines=FileLines(path), name=str(path), is_file=True)
+            lines = FileLines(path)
+            source = self.template._replace(lines=lines, name=str(path), is_file=True, is_complete=is_alone)
         else:
             stream = io.BufferedReader(io.FileIO(path), HEAD)
             head = stream.peek(HEAD)[:HEAD]

@@ -11,6 +11,7 @@ any. `stays` says by which rule a document stays byte for byte.
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -23,10 +24,13 @@ RULES = {"capitals": louder, "backwards": backwards}
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("line_ends", [["\n"], ["\r\n"], ["\n", "\r\n"]])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_where_the_translations_equal_the_texts_a_file_stays_byte_for_byte(name: str, line_end: str, mark: str) -> None:
-    data = (mark + re.sub(r"(?<!\r)\n", line_end, read_sample(name))).encode()
+def test_where_the_translations_equal_the_texts_a_file_stays_byte_for_byte(
+    name: str, line_ends: list[str], mark: str
+) -> None:
+    ends = cycle(line_ends)
+    data = (mark + re.sub(r"(?<!\r)\n", lambda _: next(ends), read_sample(name))).encode()
     format, _, _ = name.partition("-")
     assert list_texts(format, data) == TEXTS[name]
     assert echo_document(format, data, "en-GB") == data

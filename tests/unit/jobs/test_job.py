@@ -2,8 +2,11 @@
 
 import io
 import pickle
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import cycle
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -74,17 +77,24 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "ignore").decode().replace("\n", "")
 
 
-@given(lines=LINES, ends=st.sampled_from(["\n", "\r\n"]), last=st.booleans(), limit=st.integers(1, 7))
-def test_a_line_in_is_a_line_out_for_all_text(lines: list[str], ends: str, last: bool, limit: int) -> None:
-    lines = [encodable(line) for line in lines]
-    data = ends.join([*lines, ""] if last and lines else lines).encode()
-    expected = data.count(b"\n") + bool(data and not data.endswith(b"\n"))
+@given(lines=LINES, ends=st.lists(st.sampled_from(["\n", "\r\n"]), min_size=1), limit=st.integers(1, 7))
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_a_line_in_is_a_line_out_with_its_end_for_all_text(
+    lines: list[str], ends: list[str], last: bool, is_complete: bool, limit: int
+) -> None:
+    text = "".join(map(add, (encodable(line).rstrip("\r") for line in lines), cycle(ends)))
+    data = (text if last else re.sub(r"\r?\n\Z", "", text)).encode()
+    expected = re.findall(r"\r?\n", data.decode())
+    is_open = bool(data) and not data.endswith(b"\n")
+    expected += ["\n"] * (is_open and not is_complete)
     for gather in (batch_blocks, batch_arriving):
-        units = open_document("text", DocumentSource(io.BytesIO(data), "x", DocumentOptions(), "de")).read_units()
+        source = DocumentSource(io.BytesIO(data), "x", DocumentOptions(), "de", is_complete=is_complete)
         seen: list[Translation] = []
+        units = open_document("text", source).read_units()
         written = b"".join(translate_units(gather(units, limit), IN_PROCESS, seen.append)).decode()
-        assert written.count("\n") == len(written.splitlines()) == len(seen) == expected
-        assert not written or written.endswith("\n")
+        assert re.findall(r"\r?\n", written) == expected and len(seen) == len(expected) + (is_open and is_complete)
+        assert len(written.splitlines()) == len(seen) - (is_open and is_complete and not written.rpartition("\n")[2])
 
 
 @given(st.binary(max_size=60))
