@@ -148,6 +148,7 @@ def test_a_second_run_translates_what_changed_and_replaces_no_edited_file(interr
     assert texts == ["corrected by hand\n", "ANOTHER LINE\n"]
     said = finish(interrupted, *arguments, "--force", "--report", "qa.html")  # which needs all texts
     assert "in/c.txt: 1 text" in said and "b.docx: 48 texts" in said and "in/a.txt" not in said
+    assert "in/c.txt: 1 text" in finish(interrupted, *arguments, "--json")  # which replaces files by the same
     (interrupted / "out/.nmt.written").write_text('{"a.txt": 3')
     assert "a.txt already exists" in refuse(interrupted, *arguments)
 

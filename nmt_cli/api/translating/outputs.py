@@ -200,7 +200,8 @@ class FileSummaries:
         problems = [error.message if name in error.message else f"{name}: {error.message}" for name, error in failed]
         more = f"; and {len(failed) - MOST_FAILED:,} more" if len(failed) > MOST_FAILED else ""
         hints = {error.hint for _, error in failed if error.hint}
-        hint = f"all others were; {hints.pop()}" if len(hints) == 1 else "all others were"
+        more_hint = f"{hints.pop()}; " if len(hints) == 1 else ""
+        hint = f"all others were; {more_hint}the same command again translates only those that are missing"
         total = format_count(len(self.files), "file")
         raise DataError(
             f"{len(failed):,} of {total} not translated: {'; '.join(problems[:MOST_FAILED])}{more}", hint=hint
@@ -262,7 +263,7 @@ def name_output(output: str, path: Path, relative: Path, language: str) -> Path:
         )
     except (KeyError, ValueError, IndexError, AttributeError) as error:
         hint = f"use any of {FIELDS}: '{{name}}.{{lang}}{{ext}}'"
-        raise OptionError(f"-o {output} is not a pattern of names", hint=hint) from error
+        raise OptionError(f"{output} is not a pattern of names", hint=hint) from error
     return Path(name) if Path(name).name != name else path.parent / name
 
 

@@ -52,6 +52,7 @@ class ResumableJob:
         self.inputs, self.outputs = list(inputs), outputs
         self.current, self.edited = 0, list[str]()  # outputs that stay: how many are up to date; the edited ones
         self.written, self.causes = WrittenFiles(), dict[Path, str]()
+        self.same = set[Path]()  # outputs that are written again as they are, since a report needs their texts
         self.path = locate_journal(command.output, inputs, outputs)
         self.journal: BlockJournal | None = None
         self.resumes = False
@@ -105,6 +106,7 @@ class ResumableJob:
                 inputs.append(file)
                 targets.append(target)
                 self.causes[target] = cause
+                self.same |= {target} if state == "current" else set()
         self.inputs, self.outputs.targets = inputs, targets
         return left_out
 
@@ -130,16 +132,18 @@ class ResumableJob:
         self.written.write()
 
     def require_free(self) -> None:
-        """Raises OutputError for a file that the job would replace, and that it did not write itself.
+        """Raises OutputError for a file that the job would change, and that it did not write itself.
 
         An interrupted job has written those of its files that are older than its journal; a newer one has been edited.
         """
         if self.command.force:
             return
         for target in filter(has_content, self.targets):
+            if target in self.same:
+                continue
             if self.path is None or self.journal is None or not self.is_begun:
-                keeping = ", which keeps the files that you edited," if self.outputs.is_apart else ""
-                hint = f"replace it with --force{keeping or ','} or choose another -o"
+                again = f"replace what you did not edit: {describe_command(self.command)} --force"
+                hint = f"{again if self.outputs.is_apart else 'replace it with --force'}, or choose another -o"
                 raise OutputError(f"{target} already exists", hint=hint)
             if not self.resumes:
                 hint = f"it was interrupted; continue with: {describe_command(self.command)} --resume"
@@ -267,7 +271,8 @@ def locate_journal(output: str | None, inputs: Sequence[InputFile], outputs: Out
 def describe_job(command: TranslateCommand, inputs: Sequence[InputFile]) -> dict[str, Any]:
     """Returns all that decides the translations: the model, the texts, and the settings with the files they name."""
     values, request = command.option_values, command.request
-    options = {name: value for name, value in list_options(*command.settings, command.before) if name not in FREE}
+    free = FREE if command.layout.json and not command.has_json_summary else {*FREE, "json"}
+    options = {name: value for name, value in list_options(*command.settings, command.before) if name not in free}
     options |= {name: values[name] for name in ("precision", "n_best", "prefix", "score")}
     files = {"glossary": [Path(values["glossary"])] if values["glossary"] else [], "tm": list_typed_files(values["tm"])}
     return {
