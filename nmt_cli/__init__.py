@@ -37,12 +37,13 @@ EXPORTS = {  # name: its module, and its name there
     "ModelInfo": ("nmt_cli.api.model_info", "ModelInfo"),
     "Translation": ("nmt_cli.translation.result", "Translation"),
     "Hypothesis": ("nmt_cli.translation.result", "Hypothesis"),
+    "CheckError": ("nmt_cli.translation.result", "CheckError"),
     "Watcher": ("nmt_cli.training.watcher", "Watcher"),
     **{
         name: ("nmt_cli.errors", name)
         for name in (
             *("NmtError", "OptionError", "DataError", "DamagedError", "NotFoundError", "MissingExtraError"),
-            *("OutputError", "TrainingError", "CheckError"),
+            *("OutputError", "TrainingError"),
         )
     },
 }

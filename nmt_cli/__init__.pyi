@@ -10,7 +10,6 @@ from nmt_cli.api.train import train
 from nmt_cli.api.translator import Translator, load, translate
 from nmt_cli.api.visualize import visualize
 from nmt_cli.errors import (
-    CheckError,
     DamagedError,
     DataError,
     MissingExtraError,
@@ -21,7 +20,7 @@ from nmt_cli.errors import (
     TrainingError,
 )
 from nmt_cli.training.watcher import Watcher
-from nmt_cli.translation.result import Hypothesis, Translation
+from nmt_cli.translation.result import CheckError, Hypothesis, Translation
 
 __all__ = [
     "CheckError",

@@ -10,7 +10,7 @@
     ├── TrainingError       training has begun and cannot continue                         exit 70
     ├── WorkerError         worker processes died again and again                          exit 70
     ├── FailedLineError     nmt itself failed on a line, which was copied                  exit 70
-    └── CheckError          --strict, and a translation failed a check                     exit 3
+    └── CheckError          --strict, and a translation failed a check (in `translation`)  exit 3
 
 An error says what is wrong with the input (`message`) and what to type next (`hint`).
 Nothing here prints or exits: `cli/app.py` does, once.
@@ -97,12 +97,6 @@ class FailedLineError(NmtError):
     """Lines could not be translated, and were copied; all others are translated."""
 
     exit_code = ExitCode.SOFTWARE
-
-
-class CheckError(NmtError):
-    """Translations failed checks; they are written nevertheless."""
-
-    exit_code = ExitCode.CHECK_FAILED
 
 
 def explain_install(extra: str) -> str:

@@ -222,6 +222,7 @@ def evaluate(
     NotFoundError, DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis, "rerank": rerank, "split": split}
+    others["metric"] = list_texts(metric)
     kinds = ScoreOptions, SearchOptions, TagOptions, ContextOptions
     scores, search, tags, before = build_settings("evaluate", options, *kinds, others=others)
     request = EvaluationRequest(

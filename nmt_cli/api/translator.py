@@ -26,13 +26,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, Unpack, overload
 
 from nmt_cli.api.log import describe_checks, log_checks, log_warnings
-from nmt_cli.api.options.interface import check_call
+from nmt_cli.api.options.interface import check_call, explain_errors
 from nmt_cli.api.options.options import (
     GLOSSARY,
     MORE_OF_CALLS,
     MORE_OF_LOAD,
     OF_SEARCH,
-    PREFIX,
+    TM,
     PathLike,
     build_settings,
     check_count,
@@ -40,15 +40,16 @@ from nmt_cli.api.options.options import (
     list_paths,
     list_tags,
     make_search_options,
-    select_options,
 )
+from nmt_cli.api.options.refusals import ExplicitOptions, refuse_for_model
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
-from nmt_cli.api.translating.outputs import require_name
+from nmt_cli.api.translating.line_layout import LayoutOptions
+from nmt_cli.api.translating.outputs import is_for_several, name_output, require_name
 from nmt_cli.documents import find_format, open_document, read_mark
 from nmt_cli.documents.config import DocumentOptions
-from nmt_cli.documents.document import DocumentSource, TornText
+from nmt_cli.documents.document import DocumentSource, TornText, format_text
 from nmt_cli.documents.reading_back import copy_torn
-from nmt_cli.errors import CheckError, FailedLineError, OptionError, OutputError
+from nmt_cli.errors import FailedLineError, OptionError, OutputError
 from nmt_cli.files import PAGE_OR_JSON, refuse_input, require_file, require_output, stage_file
 from nmt_cli.formats.sniffing import HEAD
 from nmt_cli.jobs.units import translate_units
@@ -58,6 +59,7 @@ from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.config import LineOptions, MemoryOptions, TranslateOptions
 from nmt_cli.translation.lines import ContextScope, WindowCutter, lay_out_lines
 from nmt_cli.translation.request import TranslateBlock, TranslationRequest, answer_blocks
+from nmt_cli.translation.result import CheckError
 from nmt_cli.workers.work import InProcess
 
 if TYPE_CHECKING:
@@ -176,10 +178,9 @@ class Translator:
 
     def _make_new_search(self, n_best: int, **options: Any) -> TranslateOptions:
         made = self._fit(options, n_best)
-        if made.checks is not None and made.checks.needs_confidence:
-            from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
-
-            load_confidence(self.card)
+        refuse_for_model(ExplicitOptions.from_arguments(options), made.search, self.card)
+        if made.checks is not None and made.checks.min_confidence is not None:
+            self._require_confidence()
         if made.checks is not None and made.checks.report is not None:
             path = Path(made.checks.report)
             way_on = None if path in self._reports else "move it away"
@@ -188,11 +189,20 @@ class Translator:
         memory = self._memory if self._find_languages(made) == self._languages else None
         return made._replace(memory=memory and memory.choose_register(made.search.tags))
 
+    def _require_confidence(self) -> None:
+        """Raises OptionError if the model cannot rate its translations."""
+        from nmt_cli.translation.checks.confidence import load_confidence  # which few calls need
+
+        load_confidence(self.card)
+
     def _fit(self, options: Mapping[str, Any], n_best: int) -> TranslateOptions:
         """Returns settings of a search that suit the model. Raises OptionError for unknown tags and missing context."""
         from nmt_cli.translation.known_tags import fit_to_model  # SentencePiece, which `import nmt_cli` does not need
 
-        made = make_search_options(options, self._options, n_best=n_best, companions=self._companions)
+        tm = options.get(TM, self._memory)
+        companions = {**self._companions, TM: tm or (() if "neighbours" in options else None)}
+        options = {name: value for name, value in options.items() if name != TM}
+        made = make_search_options(options, self._options, n_best=n_best, companions=companions)
         return fit_to_model(made, self.card, self.model)
 
     def _find_languages(self, made: TranslateOptions) -> tuple[str, str]:
@@ -228,13 +238,17 @@ class Translator:
     def _stream(
         self, lines: Iterable[str], batch: int, made: TranslateOptions, translator: LineTranslator
     ) -> Iterator[str]:
-        first, cutter = 0, WindowCutter()
-        for block in batch_blocks(lines, batch):
-            windows = cutter.cut_lines(block) if made.scope == "everything" else ()
-            done = translator.translate(lay_out_lines(block, windows=windows), made, first_line=first)
-            for translation in log_checks(done, first):
-                yield translation.text
-            first += len(block)
+        with explain_errors():  # which come when the lines are read
+            failed: list[tuple[int, Translation]] = []
+            first, cutter = 0, WindowCutter()
+            for block in batch_blocks(lines, batch):
+                windows = cutter.cut_lines(block) if made.scope == "everything" else ()
+                done = translator.translate(lay_out_lines(block, windows=windows), made, first_line=first)
+                for number, translation in enumerate(log_checks(done, first), start=first + 1):
+                    failed += [(number, translation)] if translation.checks and len(failed) < MOST_FLAGGED else []
+                    yield translation.text
+                first += len(block)
+            self._report_checks(failed, first, made.checks, "the lines")
 
     @check_call(*OF_SEARCH, more=MORE_OF_CALLS)
     def translations(
@@ -251,10 +265,7 @@ class Translator:
 
         `report` names a page or a JSON file of the texts that failed a check; with `strict`, they raise CheckError.
         """
-        from nmt_cli.translation.placement.alignment import find_links  # which few calls need
-
-        done = self._translate_all(texts, options, n_best, progress)
-        return [translation.add_links(partial(find_links, translation)) for translation in done]
+        return add_links(self._translate_all(texts, options, n_best, progress))
 
     def _translate_all(
         self,
@@ -269,11 +280,11 @@ class Translator:
         report = count_stage(progress, "translating", len(lines)) if progress is not None else None
         windows = WindowCutter().cut_lines(lines) if made.scope == "everything" else ()
         done = log_checks(translator.translate(lay_out_lines(lines, windows=windows), made, report))
-        self._report_checks(enumerate(done, start=1), len(done), made.checks, "the texts")
+        self._report_checks(list(enumerate(done, start=1)), len(done), made.checks, "the texts")
         return done
 
     def _report_checks(
-        self, numbered: Iterable[tuple[int, Translation]], texts: int, checks: CheckOptions | None, what: str
+        self, numbered: Sequence[tuple[int, Translation]], texts: int, checks: CheckOptions | None, what: str
     ) -> None:
         """Writes the requested report of translations, by their numbers. Raises CheckError as `strict` asks."""
         if checks is None or not (checks.report or checks.strict):
@@ -291,7 +302,9 @@ class Translator:
             self._reports.add(Path(checks.report))
         if failed and checks.strict:
             raise CheckError(
-                f"{failed:,} of {format_count(texts, 'text')} failed a check", hint='report="qa.html" shows them'
+                f"{failed:,} of {format_count(texts, 'text')} failed a check",
+                hint='report="qa.html" shows them, and so do the translations of this error',
+                translations=add_links(translation for _, translation in numbered),
             )
 
     @check_call(DocumentOptions, *OF_SEARCH, more=MORE_OF_CALLS)
@@ -307,21 +320,28 @@ class Translator:
     ) -> FileReport:
         """Translates a document to a file of the same format, and returns a report with the doubtful texts.
 
-        Replaces an existing file only with `force`. `tm` are translation memories, which replace those of `nmt.load`.
+        `target` is a file, a folder, or a pattern such as "{name}.{lang}{ext}". Replaces an existing file only with
+        `force`. `tm` are translation memories, which replace those of `nmt.load`.
         `options` are the options of search and of documents, such as `column="text"`. Raises NotFoundError, DataError,
         OptionError or OutputError.
         """
-        refuse_input(Path(target), [Path(source)])
+        target = name_target(target, Path(source), self.target_language)
+        refuse_input(target, [Path(source)])
         if Path(source).is_dir():
             hint = f"give its files one by one, or type: nmt translate {quote(str(source))} -o {quote(str(target))}"
             raise OptionError(f"{source} is a folder, and translate_file takes a file", hint=hint)
-        if Path(target).is_file() and not force:
+        if target.is_file() and not force:
             raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")
         if force and "report" in options:
             self._reports.add(Path(str(options["report"])))
-        config = DocumentOptions.from_options(**select_options(options, DocumentOptions))
-        others = {name: value for name, value in options.items() if not hasattr(config, name)}
-        made = self._make_options(others)
+        kinds = DocumentOptions, *OF_SEARCH
+        config, *_ = build_settings(
+            "translate", options, *kinds, others=self._companions, earlier=self._options
+        )  # with those of the search, in case they cannot be combined
+        of_search = {name: value for name, value in options.items() if not hasattr(config, name)}
+        made = self._make_options(of_search | ({} if tm is None else {TM: True}))
+        if config.needs_confidence:
+            self._require_confidence()
         languages = self._find_languages(made)
         if tm is not None:
             memory = open_memory(tm, languages, self._translator.profile)
@@ -330,7 +350,7 @@ class Translator:
         done = translate_file(
             answer_blocks(replace_terms(self._translator, options), made),
             Path(source),
-            Path(target),
+            target,
             config,
             languages,
             split_sentences=self._translator.reader.config.split_sentences,
@@ -370,12 +390,14 @@ def load(
     from nmt_cli.translation.known_tags import fit_to_model  # SentencePiece, as above
 
     check_count("threads", threads)
-    listed = list_tags(options)
-    values = {name: value for name, value in listed.items() if name != PREFIX and not isinstance(value, Mapping)}
-    lines, *_ = build_settings("translate", values, LineOptions, *OF_SEARCH)  # before the model is loaded
+    listed, pairs, members = list_tags(options), list_paths(tm), list_paths(ensemble)
+    files = {"ensemble": members, "rerank": rerank, "check_with": check_with, TM: pairs}
+    asked = {name: value for name, value in files.items() if value}
+    values = {name: value for name, value in listed.items() if not isinstance(value, Mapping)}
+    lines, *_ = build_settings("translate", values, LineOptions, *OF_SEARCH, others=asked)  # before the model is loaded
     others = {name: value for name, value in listed.items() if not hasattr(lines, name)}
     directory = find_model(Path(model))
-    others_models = tuple(find_model(path) for path in list_paths(ensemble))
+    others_models = tuple(find_model(path) for path in members)
     reverse = None if check_with is None else find_model(Path(check_with))
     judge = None if rerank is None else find_model(Path(rerank))
     request = TranslationRequest(directory, others_models, lines, precision, threads, reverse, judge)
@@ -384,7 +406,7 @@ def load(
     companions = {"ensemble": others_models, "rerank": judge}
     made = fit_to_model(make_search_options({}, others, companions=companions), translator.card, directory)
     languages = replace_languages(translator.card.languages, made.search.tags)
-    pairs = list_paths(tm)
+    refuse_for_model(ExplicitOptions.from_arguments(asked | listed), made.search, translator.card)
     memory = open_memory(pairs, languages, translator.profile)
     arguments = {"precision": precision, "threads": threads, "tm": pairs, "check_with": reverse, **companions}
     arguments = listed | arguments | {"model": directory.absolute()}
@@ -406,6 +428,13 @@ def translate(
     directory = find_model(Path(model)).resolve()
     card = directory / CARD
     return load_kept(directory, card.stat().st_mtime_ns if card.exists() else 0).translate(texts, **options)
+
+
+def add_links(translations: Iterable[Translation]) -> list[Translation]:
+    """Returns translations whose hypotheses have an alignment."""
+    from nmt_cli.translation.placement.alignment import find_links  # which few calls need
+
+    return [translation.add_links(partial(find_links, translation)) for translation in translations]
 
 
 @lru_cache(maxsize=2)
@@ -466,6 +495,12 @@ def open_memory(
 
 
 # Documents in, translated documents out: files for Python, uploads for the server.
+
+
+def name_target(target: PathLike, source: Path, language: str) -> Path:
+    """Returns the file for the translation of a file: the named one, one in a folder, or one after a pattern."""
+    output = os.fspath(target)
+    return name_output(output, source, Path(source.name), language) if is_for_several(output) else Path(output)
 
 
 UNITS = 256  # parts of a document that are translated together
@@ -539,7 +574,8 @@ def translate_document(
     """Yields the parts of the translated document in order; its format follows from the file unless named."""
     head = read_head(path)
     file_format = find_format(path, source.config.format, head)
-    document = open_document(file_format.name, read_mark(source, file_format, head))
+    layout = partial(LayoutOptions(confidence=True).format_lines, n_best=1) if source.config.confidence else format_text
+    document = open_document(file_format.name, read_mark(source, file_format, head), layout)
     batches = batch_blocks(document.read_with_domain(), UNITS)
     yield from translate_units(batches, InProcess(translate), report.add, scope)
     report.notes += document.notes

@@ -38,9 +38,13 @@ def serve_models(command: TranslateCommand, config: ServeOptions, screen: Screen
     """
     require_server()
     from nmt_cli.api.open_model import open_translator
+    from nmt_cli.api.translating.translate import require_abilities
     from nmt_cli.api.translator import Translator
+    from nmt_cli.runtime.model_directory import read_card
     from nmt_cli.server.run import ServeRequest, serve
 
+    for model in command.models:
+        require_abilities(command, read_card(model))
     request, asked = command.request, command.request.options
     memories = open_memories(command.models, command.memories.tm, config.suggestions)
     options = list_changed(asked.search, asked.search.sampling, asked.repair, asked.checks)

@@ -30,6 +30,7 @@ HOLDERS = {  # of options: the formats that have them
     "retranslate": (*CATALOGUES, "tmx", *TABLES, *SHEETS),
     "fuzzy": CATALOGUES,
     "sort_by_confidence": (*TABLES, *SHEETS),
+    "confidence": (TEXT.name, *TABLES, *SHEETS),
 }
 
 
@@ -102,10 +103,16 @@ def read_mark(source: DocumentSource, file_format: FileFormat, head: bytes) -> D
 def fit_options(name: str, config: DocumentOptions, beside: frozenset[str]) -> DocumentOptions:
     """Returns the settings without the options that the format `name` lacks, and one of those `beside` it has."""
     foreign = [option for option, formats in HOLDERS.items() if name not in formats and not beside.isdisjoint(formats)]
+    foreign += [] if has_room(name, config) or len(beside) < 2 else ["confidence"]
     has_encodings = not all(find_row(other).names_encoding for other in beside)
     foreign += ["encoding"] if has_encodings and find_row(name).names_encoding else []
     defaults = DocumentOptions()
     return dataclasses.replace(config, **{option: getattr(defaults, option) for option in foreign})
+
+
+def has_room(name: str, config: DocumentOptions) -> bool:
+    """Whether a format has a place for the confidence in each translation."""
+    return name in HOLDERS["confidence"] and (name not in SHEETS or bool(config.column))
 
 
 def find_row(name: str) -> FileFormat:
@@ -131,6 +138,11 @@ def check_options(name: str, source: DocumentSource) -> None:
     if config.qa_column is not None and (name not in HOLDERS["qa_column"] or not config.column):
         raise OptionError(
             f"--qa-column: {where}, which has no columns", hint="--report qa.html shows what is wrong with any text"
+        )
+    if config.confidence and not has_room(name, config):
+        raise OptionError(
+            f"--confidence: {where}, which cannot store it",
+            hint="leave it out: --report qa.html has the confidence of every text to look at",
         )
     if config.sort_by_confidence and name not in HOLDERS["sort_by_confidence"]:
         raise OptionError(f"--sort-by-confidence: {where}, whose parts must keep their order", hint="leave it out")

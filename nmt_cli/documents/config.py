@@ -44,7 +44,12 @@ class DocumentOptions(Settings, panel="Format"):
         "po, xliff, ts, xcstrings, tmx: replace existing translations; tables and spreadsheets: also those in "
         "--new-column.",
     )
-    confidence: bool = False  # whether tables get a further column with the confidence in each translation
+    confidence: bool = setting(
+        False,
+        "Write the probability that each translation is good (chrF of at least 50) before it; in a table, as a column.",
+        panel="Checks",
+        harmless=True,
+    )
     fuzzy: bool = setting(
         False,
         "po, xliff, ts, xcstrings: mark all new translations for review (po: fuzzy), not only those that fail a check.",
@@ -57,3 +62,8 @@ class DocumentOptions(Settings, panel="Format"):
         harmless=True,
     )
     errors: Undecodable = setting("strict", "Invalid UTF-8: strict stops; replace reads it as U+FFFD.")
+
+    @property
+    def needs_confidence(self) -> bool:
+        """Whether a model must be able to rate its translations."""
+        return self.confidence or self.sort_by_confidence

@@ -18,12 +18,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from nmt_cli.api.options.options import OF_SEARCH
+from nmt_cli.api.options.refusals import NOT_SERVED, is_off, list_names
+from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import NmtError, find_nearest, name_error
 from nmt_cli.plugins import list_plugins, load_plugin, name_package_of
 from nmt_cli.server.admission import INTERNAL_ERROR, RequestError, explain_missing, name_network
 from nmt_cli.server.service import DEFAULT, Service, TranslatedTexts, Wishes
 from nmt_cli.server.stores import read_terms
 from nmt_cli.text.wrapping import format_count, replace_surrogates
+from nmt_cli.translation.config import LineOptions, MemoryOptions
 
 RETRY_SECONDS = 30  # after which a client may ask again
 CLIENT_GONE = 499  # nobody reads this status: the client closed the connection
@@ -104,7 +108,8 @@ class Call:
     async def translate(
         self, texts: Sequence[str], source: str | None, target: str | None, alternatives: int = 0, **options: Any
     ) -> TranslatedTexts:
-        """Translates texts as `Service.translate_texts` does."""
+        """Translates texts as `Service.translate_texts` does, by default with the wishes of the request."""
+        options = {"wishes": self.wishes, **options}
         translated = await self.service.translate_texts(texts, source, target, alternatives, **options)
         self.warning = translated.warning
         return translated
@@ -149,7 +154,7 @@ def make_endpoint(service: Service, path: ServedPath) -> Endpoint:
             size = sum(len(str(value)) for value in values.values.values())
             if caller is None:
                 caller = service.admission.admit_caller(find_key(values), find_address(request))
-            path.refuse_misspelled(values)
+            path.refuse_names(values)
             call = Call(request, values, service)
             result = await run_while_connected(request, path.handler(call), seconds)
             response = result if isinstance(result, Response) else Answer(result, path.status)
@@ -332,8 +337,10 @@ ADDED = "nmt_cli.shapes"  # the entry points of shapes that other packages add
 GET, POST, BOTH = ("GET",), ("POST",), ("GET", "POST")
 
 
-OF_NMT = ("formality", "tag", "column", "glossary")  # values that nmt adds to LibreTranslate's
+OF_NMT = ("formality", "tag", "glossary", "column")  # values that nmt adds to LibreTranslate's
 SURELY_MEANT = 0.75  # similarity of a name to one of these
+OF_CLIENTS = {"to", "format", "context", "split_sentences"}  # options of nmt that are values of other servers, too
+OPTIONS = {"n_best", "prefix", *list_names(*OF_SEARCH, LineOptions, MemoryOptions, DocumentOptions)} - OF_CLIENTS
 
 
 class ServedPath(NamedTuple):
@@ -359,14 +366,28 @@ class ServedPath(NamedTuple):
     def name_shown(self) -> str:
         return self.shown or self.path
 
-    def refuse_misspelled(self, values: Values) -> None:
-        """Raises RequestError for a name that is nearly one of nmt's own; other clients may send names of theirs."""
+    def refuse_names(self, values: Values) -> None:
+        """Raises RequestError for an option of nmt that this path does not take, and for a name that is nearly its own.
+
+        Other clients may send names of theirs.
+        """
         takes_ours = "tag" in self.optional  # formality is also DeepL's
         ours = [name for name in OF_NMT if takes_ours and name in self.optional]
-        for name in values.values:
-            nearest = None if name in (*self.required, *self.optional) else find_nearest(name, ours, SURELY_MEANT)
+        for name in values.values.keys() - {*self.required, *self.optional, *OF_NMT[:3]}:
+            if name in OPTIONS and not is_off(values.values[name]):
+                raise RequestError(400, f"Invalid request: there is no {name!r}; {self.explain_option(name)}")
+            nearest = find_nearest(name, ours, SURELY_MEANT)
             if nearest is not None:
                 raise RequestError(400, f"Invalid request: there is no {name!r}; did you mean {nearest!r}?")
+
+    def explain_option(self, name: str) -> str:
+        """Returns where an option that is no value of a request belongs."""
+        if name == "n_best" and "alternatives" in self.optional:
+            return "did you mean 'alternatives'?"
+        if name in OF_NMT:
+            return "it is for /translate_file"
+        command = "for files: nmt translate FILE" if name in NOT_SERVED else "for a server: nmt translate --serve 5000"
+        return f"it is {command} --{name.replace('_', '-')}"
 
     def make_route(self, service: Service) -> Route:
         return Route(self.path, make_endpoint(service, self), methods=list(self.methods), name=self.name)

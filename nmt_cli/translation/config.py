@@ -45,11 +45,6 @@ class CheckOptions(Settings, panel="Checks"):
         harmless=True,
     )
     report: str | None = setting(None, "Report of the texts that fail a check: .html (a single page) or .json.")
-    confidence: bool = setting(
-        False,
-        "Write the probability that each translation is good (chrF of at least 50) before it; in a table, as a column.",
-        harmless=True,
-    )
     min_confidence: float | None = setting(
         None,
         "Apply --on-low-confidence to translations with a confidence (0 to 1) below this. By default,"
@@ -61,11 +56,6 @@ class CheckOptions(Settings, panel="Checks"):
         "mark", "Output below --min-confidence: blank (nothing), source (the source), mark ([?] and the translation)."
     )
     strict: bool = setting(False, "Exit with code 3 if a translation fails a check.", harmless=True)
-
-    @property
-    def needs_confidence(self) -> bool:
-        """Whether a model must be able to rate its translations."""
-        return self.confidence or self.min_confidence is not None
 
 
 class LineOptions(Settings, panel="Text"):

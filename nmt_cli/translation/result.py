@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
+from nmt_cli.errors import ExitCode, NmtError
 from nmt_cli.text.words import Link
 from nmt_cli.text.wrapping import format_count, render_rows, shorten_text
 
@@ -252,6 +253,19 @@ def stack_diagonally(blocks: Sequence[FloatArray]) -> FloatArray:
 def describe_limits(max_length: int) -> str:
     """Returns the limits that may have cut a translation short."""
     return f"--max-length {max_length} or the lower limit for a short source"
+
+
+class CheckError(NmtError):
+    """Translations failed checks; they are written nevertheless.
+
+    In Python, it has all `translations` of the call; of a stream or a file, those that failed.
+    """
+
+    exit_code = ExitCode.CHECK_FAILED
+
+    def __init__(self, message: str, *, hint: str = "", translations: Sequence[Translation] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.translations = translations
 
 
 @dataclass

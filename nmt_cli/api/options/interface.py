@@ -34,12 +34,14 @@ COMMANDS = ("prepare", "train", "translate", "evaluate", "visualize")
 # A command with its arguments, in marks or to the end of a text, or an option with the word behind it.
 TYPED = re.compile(
     rf"(?P<mark>`)?\bnmt (?P<command>{'|'.join(COMMANDS)})(?P<rest>(?(mark)(?: [^`]*)?(?=`)|(?: .*)?$))(?(mark)`)"
-    r"|(?<![\w`-])--(?P<option>[a-z][a-z-]*)(?: (?P<value>[^\s()`]+?)(?=[.?)]*(?:[,;]?\s|$)))?"
+    r"|(?<![\w`-])--(?P<option>[a-z][a-z-]*)(?: (?!--)(?P<value>[^\s()`]+?)(?=[.?)]*(?:[,;]?\s|$)))?"
 )
+OPTION = re.compile(r"(?<!\S)--([a-z][a-z-]*)")
 IN_SHELL_ALONE = re.compile(r" -\w\b| --(?:serve|export|info)\b")
 SHOWN = 4  # arguments in a hint
 OF_LANGUAGE = re.compile(r"(source|target|src|tgt|from)(_?lang(uage)?)?|lang(uage)?s?")
 ALIKE = 0.8  # similarity from which a name of another function is meant
+OTHER_NAMES = {"output": "target", "workers": "processes"}  # of arguments, as other functions and commands have them
 NUMBER = re.compile(r"-?\d[\d.]*")
 
 
@@ -83,6 +85,7 @@ def check_call(
         for item in items:
             KNOWN.setdefault(item.name, (item.annotation, title))
         types = cache(partial(resolve_types, function, more))
+        needed = ", ".join([item.name for item in items if item.default is item.empty and item.name != SELF])
         keywords = ", ".join([f"{item.name}=..." for item in items if item.kind is KEYWORD][:SHOWN])
 
         @wraps(function)
@@ -92,7 +95,9 @@ def check_call(
                 try:
                     bound = signature.bind(*arguments, **values)
                 except TypeError as error:
-                    hint = f"write the names: {title}({keywords}); help({title}) shows all"
+                    missing = str(error).startswith("missing")
+                    hint = f"{'give all' if missing else 'write the names'}: {title}({needed if missing else keywords})"
+                    hint += f"; help({title}) shows all"
                     raise OptionError(f"{title}: {error}", hint=hint) from None
                 for name, value in bound.arguments.items():
                     if value is not signature.parameters[name].default:
@@ -114,12 +119,15 @@ def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) 
     starts = (f"{unknown}s", f"{unknown}_")  # `epoch` is `epochs` before it is `epoch_pairs`
     longer = next((name for start in starts for name in known if name.startswith(start)), None)
     details = [name for kind in (nmt_cli.Translation, nmt_cli.Hypothesis) for name in vars(kind) if name[0] != "_"]
-    other = find_nearest(unknown, [*list_known(), *details], ALIKE)
+    is_detail = "min_confidence" in known and unknown in details
+    other = unknown if is_detail else find_nearest(unknown, [*list_known(), *details], ALIKE)
     if OF_LANGUAGE.fullmatch(unknown) and "beam_size" in known:
         hint = 'name the model, such as model="eng-deu"; if it has several targets, add to="de"'
-    elif nearest := longer or find_nearest(unknown, known):
+    elif OTHER_NAMES.get(unknown) in known:
+        hint = f"did you mean {OTHER_NAMES[unknown]!r}?"
+    elif nearest := not is_detail and (longer or find_nearest(unknown, known)):
         hint = f"did you mean {nearest!r}?"
-    elif other in KNOWN:
+    elif other in KNOWN and not is_detail:
         hint = f"{KNOWN[other][1]} takes {'it' if other == unknown else repr(other)}"
     else:
         owner = "" if hasattr(nmt_cli.Translation, other or "") else ".hypotheses[0]"
@@ -178,11 +186,15 @@ def respell(text: str, *, is_hint: bool = False) -> str:
 def spell(typed: re.Match[str], is_hint: bool) -> str:
     """Returns a command as a call, or an option as an argument; unchanged if Python has no such function or option."""
     if typed["command"]:
-        return typed[0] if IN_SHELL_ALONE.search(typed["rest"]) else write_call(**typed.groupdict(""))
+        takes = inspect.signature(getattr(nmt_cli, typed["command"])).parameters
+        names = [name.replace("-", "_") for name in OPTION.findall(typed["rest"])]
+        is_call = all(name in takes for name in names) and not IN_SHELL_ALONE.search(typed["rest"])
+        return write_call(**typed.groupdict("")) if is_call else typed[0]
     name, value, rest = typed["option"].replace("-", "_"), typed["value"], f" {typed['value'] or ''}".rstrip()
+    name = name if find_annotation(name) else OTHER_NAMES.get(name, name)
     annotation, positive = find_annotation(name), name.removeprefix("no_")
     if not annotation:
-        return f"{positive}=False{rest}" if find_annotation(positive) == "bool" else typed[0]
+        return f"{positive}=False{rest}" if find_annotation(positive).startswith("bool") else typed[0]
     if annotation == "bool":
         return f"{name}{'=True' * is_hint}{rest}"
     is_its = value is not None and is_value(value, typed.string[typed.end() :])

@@ -88,7 +88,6 @@ class SearchKeywords(DecodingKeywords, total=False):
     replace_unknown: bool
     check: bool
     report: Text | None
-    confidence: bool
     min_confidence: float | None
     on_low_confidence: Literal["blank", "source", "mark"]
     strict: bool
@@ -115,6 +114,7 @@ class FileKeywords(SearchKeywords, total=False):
     qa_column: Text | None
     sort_by_confidence: bool
     retranslate: bool
+    confidence: bool
     fuzzy: bool
     encoding: Text | None
     errors: Literal["strict", "replace"]

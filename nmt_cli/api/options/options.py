@@ -16,13 +16,14 @@ from nmt_cli.api.options.refusals import (
     ExplicitOptions,
     Fallback,
     collect_values,
+    find_ignored,
     leave_open,
     list_names,
     refuse_combinations,
 )
 from nmt_cli.errors import OptionError
 from nmt_cli.search.config import SamplingOptions, SearchOptions
-from nmt_cli.settings import Settings
+from nmt_cli.settings import Settings, option_fields
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.config import CheckOptions, ContextOptions, RepairOptions, TagOptions, TranslateOptions
 
@@ -82,13 +83,19 @@ def build_settings(
     """Returns the settings of these kinds with the values of `options`, which overrule those given `earlier`.
 
     `others` are arguments that are not settings. Raises OptionError for arguments that cannot be combined in a
-    `command`. `fallback` may set whatever is not explicit.
+    `command`; earlier ones that cannot be combined with these are left out. `fallback` may set whatever is not
+    explicit.
     """
     values = {**earlier, **options}
     explicit = ExplicitOptions.from_arguments({**others, **values}, *kinds, earlier={*earlier} - {*options})
     saved = fallback({**others, **values}, explicit)
     settings = [kind.from_options(**{**select_options(values, kind), **saved.get(kind, {})}) for kind in kinds]
-    refuse_combinations(command, explicit, collect_values(settings, others))
+    collected = collect_values(settings, others)
+    defaults = {field.name: field.default for kind in kinds for field in option_fields(kind)}
+    if ignored := find_ignored(command, explicit, collected, defaults):
+        kept = {name: value for name, value in earlier.items() if name not in ignored}
+        return build_settings(command, options, *kinds, others=others, earlier=kept, fallback=fallback)
+    refuse_combinations(command, explicit, collected)
     return settings
 
 
@@ -114,7 +121,7 @@ def convert_value(value: Any) -> Any:
 OF_SEARCH = (SearchOptions, SamplingOptions, RepairOptions, CheckOptions, TagOptions, ContextOptions)
 TAG = "tag"  # an option that may be given as one text or several
 # Options that are no fields with a help text, or not as here: their names, defaults and annotations.
-PREFIX, GLOSSARY = "prefix", "glossary"
+PREFIX, GLOSSARY, TM = "prefix", "glossary", "tm"
 MORE_OF_LOAD = ((PREFIX, "", "str"),)
 MORE_OF_CALLS = (*MORE_OF_LOAD, (GLOSSARY, None, "PathLike | Mapping[str, str] | None"))
 
@@ -135,7 +142,7 @@ def make_search_options(
     options, earlier = (
         {name: value for name, value in group.items() if name != PREFIX} for group in (options, earlier)
     )
-    others = {"n_best": n_best, **companions}
+    others = {"n_best": n_best, **({PREFIX: prefix} if prefix else {}), **companions}
     settings = build_settings("translate", options, *OF_SEARCH, others=others, earlier=earlier)
     search, sampling, repair, checks, tags, before = settings
     search = dataclasses.replace(search, n_best=n_best, prefix=normalise(prefix), sampling=sampling)

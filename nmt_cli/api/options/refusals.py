@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt_cli.api.drawings.config import SUBJECTS, TERMINAL, DrawingOptions
 from nmt_cli.api.serve_config import ServeOptions
@@ -18,8 +18,18 @@ from nmt_cli.errors import OptionError
 from nmt_cli.evaluation.config import SUBWORD_TOKENIZERS
 from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.settings import Settings, name_option, option_fields
-from nmt_cli.translation.config import ContextOptions, LineOptions, MemoryOptions, RepairOptions, TagOptions
+from nmt_cli.translation.config import (
+    CheckOptions,
+    ContextOptions,
+    LineOptions,
+    MemoryOptions,
+    RepairOptions,
+    TagOptions,
+)
 from nmt_cli.workers.choice import ExecutorOptions
+
+if TYPE_CHECKING:
+    from nmt_cli.runtime.model_directory import ModelCard
 
 # A row of the table of refusals, and the values that it inspects.
 
@@ -99,7 +109,7 @@ class ExplicitOptions(NamedTuple):
         filed = {name: f"--{flag}" for name, flag in flags.items() if name in earlier}
         defaults = {name: field.default for name, field in fields.items()}
         off = {name for name, value in arguments.items() if is_off(value) and not defaults.get(name)}
-        return cls(typed, filed, off=frozenset(off))
+        return cls(typed, filed, off=frozenset(off), origins=dict.fromkeys(filed, "an earlier call"))
 
     @property
     def ambient(self) -> frozenset[str]:
@@ -244,8 +254,16 @@ NOT_SERVED = {
     *("files", "output", "force", "resume", "n_best", "prefix", "score", "strict", "report", "check_with"),
     *list_names(LayoutOptions, DocumentOptions, ExecutorOptions, TagOptions, ContextOptions),
 }
+OF_CONFIDENCE = {"confidence", "min_confidence", "sort_by_confidence"}
+NOT_EXPORTED = {
+    *(SEARCHED | NOT_SERVED) - {"output", "force"},
+    *("serve", "precision", "ensemble", "check_with", *list_names(ServeOptions, CheckOptions)),
+}
 TRANSLATE = (
     STARTS_OVER,
+    require({"assets"}, "export", "add --export page"),
+    exclude(NOT_EXPORTED | {"info"}, "export", "leave it out: the model is exported, and translates nothing"),
+    exclude(NOT_EXPORTED - {"json"}, "info", "leave it out: --info translates nothing"),
     require(list_names(ServeOptions) - {"serve"}, "serve", "add --serve 5000, or leave it out"),
     exclude(NOT_SERVED, "serve", "leave it out: clients send the texts"),
     exclude(
@@ -266,11 +284,11 @@ TRANSLATE = (
     require(list_names(SamplingOptions) - {"sample"}, "sample", "add --sample, or leave it out"),
     require({"on_low_confidence"}, "min_confidence", "set the threshold: --min-confidence 0.8"),
     Refusal(
-        {"strict", "report", "confidence", "min_confidence", "qa_column", "check_with"},
+        {"strict", "report", "qa_column", "check_with", *OF_CONFIDENCE},
         lambda v: v.check is False,
         "cannot be combined with --no-check",
     ),
-    *(exclude({"confidence", "min_confidence"}, option) for option in ("score", "sample", "ensemble")),
+    *(exclude(OF_CONFIDENCE, option) for option in ("score", "sample", "ensemble")),
     Refusal(
         {"rerank"},
         lambda v: v.serve is not None and len(v.model or ()) > 1,
@@ -278,7 +296,9 @@ TRANSLATE = (
         "serve one, or leave it out",
     ),
     NEEDS_RERANK,
-    NEEDS_MEMORY._replace(when=lambda v: v.tm == () and v.serve is None),  # a function may be given one later
+    NEEDS_MEMORY._replace(
+        when=lambda v: v.tm == () and v.serve is None, hint="name a translation memory with --tm"
+    ),  # a function may be given one later
     Refusal({"workers"}, lambda v: v.ray is not None and v.workers > 1, "cannot be combined with --ray"),
 )
 OF_MODEL = "model"  # the rows of `translate` that need the model's card, as `card`, and the kind of its `subwords`
@@ -308,7 +328,28 @@ MODEL = (
         "leave it out; it is for models of --tokenizer word or char",
     ),
 )
+
+
+def measures(values: SettingValues, start: str) -> Any:
+    """Whether a metric whose name begins so may be asked for; one of another package may need any option."""
+    from nmt_cli.evaluation.metrics.registry import ALL, NAMES, simplify_name  # which translating does not need
+
+    names = {simplify_name(part.strip()) for entry in values.metric or [ALL] for part in entry.split(",")}
+    return names - {*map(simplify_name, NAMES)} or any(name == ALL or name.startswith(start) for name in names)
+
+
+def need_metric(settings: Collection[str], start: str, metric: str) -> Refusal:
+    """Returns the refusal of settings of metrics that are not asked for."""
+    return Refusal(
+        settings, lambda values: not measures(values, start), f"is for --metric {metric}", "add it, or leave it out"
+    )
+
+
 EVALUATE = (
+    need_metric({"smooth", "bleu_tokenizer", "bleu_spm"}, "bleu", "bleu"),
+    need_metric({"beta"}, "rouge", "rougeL"),
+    need_metric({"comet_model"}, "comet", "comet"),
+    need_metric({"bertscore_model"}, "bertscore", "bertscore"),
     exclude({"as_json"}, "explain", "leave it out"),
     Refusal(
         {"model", "precision", "rerank", *OF_SEARCH, *list_names(TagOptions, ContextOptions)},
@@ -377,7 +418,7 @@ VISUALIZE = (
         {"heads"},
         lambda v: not v.open_files and all(path == TERMINAL for path in v.output or ()),
         "cannot be drawn in a terminal",
-        "name a file: -o heads.png, or -o heads.html",
+        "name a file with --output: heads.png, or heads.html",
     ),
     Refusal(
         OF_TRANSLATIONS,
@@ -406,6 +447,11 @@ def refuse_combinations(command: str, explicit: ExplicitOptions, values: Mapping
             raise OptionError(f"{option} {row.why.format_map(settings)}", hint=row.hint.format_map(settings))
 
 
+def refuse_for_model(explicit: ExplicitOptions, search: SearchOptions, card: ModelCard) -> None:
+    """Raises OptionError for the first of these options that a model has no use for."""
+    refuse_combinations(OF_MODEL, explicit, {**vars(search), "card": card, "subwords": card.tokenizer.get("kind")})
+
+
 def find_ignored(
     command: str, explicit: ExplicitOptions, values: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> frozenset[str]:
@@ -428,6 +474,6 @@ def choose_ignored(
     """Returns the ambient options that a row refuses, or, where it refuses a typed one, those that are the reason."""
     refused = frozenset(row.settings) - explicit.off
     if not refused & explicit.typed.keys():
-        return explicit.ambient & refused
+        return frozenset() if row.beside in explicit.typed else explicit.ambient & refused
     reasons = {name: SettingValues({**settings, name: defaults.get(name)}) for name in explicit.ambient}
     return frozenset(name for name, without in reasons.items() if not row.when(without))

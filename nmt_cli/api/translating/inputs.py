@@ -300,11 +300,12 @@ class DocumentOpener:
             stream = io.BufferedReader(io.FileIO(path), HEAD)
             head = stream.peek(HEAD)[:HEAD]
             source = self.template._replace(lines=stream, name=str(path))
-        format = find_format(path, self.template.config.format, head)
-        is_open = format is TEXT and self.template.config.format is None and self.is_bare and is_alone
+        config = self.template.config
+        format = find_format(path, config.format, head)
+        is_open = format is TEXT and config.format is None and self.is_bare and is_alone and not config.confidence
         if is_open and path.is_file() and is_wrapped(decode_head(head) or ""):
             format = BY_NAME["wrapped"]
-        if self.template.config.format is None and format not in (find_by_name(path), TEXT):
+        if config.format is None and format not in (find_by_name(path), TEXT):
             self.console.say(f"{path} is read as {format.title} ({format.name}), by its content")
         return format, read_mark(source, format, head)
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.translating.outputs import OF_LANGUAGES, FileSummaries
 from nmt_cli.documents.document import Document, Location, TornText
-from nmt_cli.errors import CheckError, DataError, FailedLineError
+from nmt_cli.errors import DataError, FailedLineError
 from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.text.wrapping import format_count, join_first, shorten_text
-from nmt_cli.translation.result import SourceCuts, describe_limits
+from nmt_cli.translation.result import CheckError, SourceCuts, describe_limits
 
 if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard

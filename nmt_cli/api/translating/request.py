@@ -72,13 +72,16 @@ class TranslateCommand(NamedTuple):
     def is_for_lines(self) -> bool:
         """Whether no set option concerns documents or large input, for which a terminal is read like a pipe."""
         explicit = self.explicit
-        return not (explicit.select_fields(DocumentOptions) - {"errors"} or explicit.select_fields(ExecutorOptions))
+        return not (
+            explicit.select_fields(DocumentOptions) - {"errors", "confidence"}
+            or explicit.select_fields(ExecutorOptions)
+        )
 
     @property
     def complete_document(self) -> DocumentOptions:
         """The document settings; with `score`, the pairs in a .tsv are lines, too."""
         form = self.document.format or ("text" if self.request.score else None)
-        return replace(self.document, format=form, confidence=self.checks.confidence)
+        return replace(self.document, format=form)
 
     @property
     def has_folder(self) -> bool:
@@ -92,7 +95,7 @@ class TranslateCommand(NamedTuple):
     def make_writer(self, *, is_prompt: bool) -> LineWriter:
         """Returns the formatter of translations as plain text, below a typed line or beside it."""
         scores, is_json = self.layout.scores or self.request.score, self.layout.json and not self.has_json_summary
-        layout = replace(self.layout, scores=scores, confidence=self.checks.confidence, json=is_json)
+        layout = replace(self.layout, scores=scores, confidence=self.document.confidence, json=is_json)
         return LineWriter(layout, self.request.options.search.n_best, indent="  " if is_prompt else "")
 
 

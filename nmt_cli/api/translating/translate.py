@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt_cli.api.options.refusals import OF_MODEL, refuse_combinations
+from nmt_cli.api.options.refusals import refuse_for_model
 from nmt_cli.api.startup import silence_ray
 from nmt_cli.api.translating.inputs import (
     ArrivingDocument,
@@ -31,9 +31,8 @@ from nmt_cli.api.translating.outputs import BatchUnits, FileSummaries, OutputFil
 from nmt_cli.api.translating.report import TranslationReport, open_qa_report
 from nmt_cli.api.translating.request import LineWriter, TranslateCommand
 from nmt_cli.api.translating.resume import ResumableJob
-from nmt_cli.documents import SHEETS, TABLES, UNMARKED
+from nmt_cli.documents import UNMARKED
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, format_text
-from nmt_cli.errors import OptionError
 from nmt_cli.files import PAGE_OR_JSON, require_file, require_output
 from nmt_cli.formats import BY_NAME, TEXT
 from nmt_cli.formats.inputs import list_typed_files
@@ -75,7 +74,6 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
     known = [document for document in documents if not isinstance(document, ArrivingDocument)]
     outputs.require_formats(known, BY_NAME["jsonl"] if writer.layout.json else TEXT)
-    require_room(command, documents)
     report = open_report(command, documents, card, content, resumable, memory)
     if is_prompt:
         batches = console.ask_for_lines(card, writer.write, command.document.errors)
@@ -180,24 +178,11 @@ def name_files(
 
 def require_abilities(command: TranslateCommand, card: ModelCard) -> None:
     """Raises OptionError for options that the model cannot use or fulfil."""
-    values = {**vars(command.request.options.search), "card": card, "subwords": card.tokenizer["kind"]}
-    refuse_combinations(OF_MODEL, command.explicit, values)
-    if command.checks.needs_confidence or command.document.sort_by_confidence:
+    refuse_for_model(command.explicit, command.request.options.search, card)
+    if command.checks.min_confidence is not None or command.document.needs_confidence:
         from nmt_cli.translation.checks.confidence import load_confidence  # numpy, which `nmt --help` does not need
 
         load_confidence(card)
-
-
-def require_room(command: TranslateCommand, documents: Sequence[Document]) -> None:
-    """Raises OptionError for a named document without a place for a confidence that is written nowhere else."""
-    needs_room = command.checks.confidence and command.checks.report is None and not command.has_folder
-    for document in documents if needs_room else ():
-        has_column = document.format.name in SHEETS and command.document.column
-        if document.format.name not in (TEXT.name, *TABLES) and not has_column:
-            raise OptionError(
-                f"--confidence: {document.source.name} is read as {document.format.name}, which cannot store it",
-                hint="add --report qa.html, or use only --min-confidence, which handles low confidence",
-            )
 
 
 def open_memory(

@@ -127,7 +127,7 @@ async def translate(call: Call) -> TranslateReply | ListedTranslations | DeepLXT
     if text_format not in ("text", "html"):
         raise RequestError(400, f"{text_format} format is not supported")
     are_markup = text_format == "html"
-    translated = await call.translate(texts, source, target, number, are_markup=are_markup, wishes=call.wishes)
+    translated = await call.translate(texts, source, target, number, are_markup=are_markup)
     answer = TranslateReply(translated.texts, warning=call.warning or None)
     if is_any(source):
         answer.detectedLanguage = describe_guesses(translated.guesses)

@@ -150,6 +150,10 @@ def test_a_file_that_is_elsewhere_is_left_to_fill_in(tmp_path: Path, monkeypatch
         ("start one with `ray start --head`", "start one with `ray start --head`"),
         ("--no-repeat-ngram 3", "no_repeat_ngram=3"),
         ("--beams and --other-thing 3", "--beams and --other-thing 3"),
+        ("start over with --force --clip 3", "start over with force=True clip=3"),
+        ("--no-separate-vocabularies learns", "separate_vocabularies=False learns"),
+        ("it is for nmt translate --tm FILE", "it is for nmt translate --tm FILE"),
+        ("use fewer --workers", "use fewer processes"),
     ],
 )
 def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
@@ -175,6 +179,23 @@ def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
             lambda: nmt.translate("a", alignments=True),
             "'alignments'",
             "translations(...)[0].hypotheses[0].alignment is it",
+        ),
+        (
+            lambda: nmt.translate("a", confidence=True),
+            "'confidence'",
+            "Translator.translations(...)[0].confidence is it",
+        ),
+        (lambda: nmt.load("eng-deu", tm="a.tmx", prefix="Wo"), "prefix cannot be combined with tm", "leave one"),
+        (lambda: nmt.load("eng-deu", check_with="deu-eng", check=False), "check_with cannot be combined", "leave one"),
+        (lambda: nmt.load("eng-deu", replace_unknown=True), "replace_unknown replaces unknown words", "tokenizer word"),
+        (lambda: nmt.translate("a", "eng-deu", context=1, prefix="Wo"), "context cannot be combined with prefix", ""),
+        (lambda: nmt.translate("a", "eng-deu", neighbours=3), "neighbours needs tm", "a translation memory with tm"),
+        (lambda: nmt.load("eng-deu").translate_file("a.txt"), "missing a required", "translate_file(source, target)"),
+        (lambda: nmt.load("eng-deu").translate_file("a", output="b"), "no option 'output'", "did you mean 'target'?"),
+        (
+            lambda: nmt.load("eng-deu").translate_file("a.csv", "b.csv", qa_column="q", check=False),
+            "qa_column cannot be combined with check=False",
+            "leave one",
         ),
         (lambda: nmt.translate("a", detailed=True), "'detailed'", "help(nmt.translate)"),
         (lambda: nmt.translate("a", target="de"), "there is no option 'target'", 'such as model="eng-deu"'),
@@ -326,3 +347,10 @@ def test_functions_refuse_what_commands_refuse() -> None:
         with pytest.raises(OptionError, match=message):
             call()
     assert make_search_options({"strict": False, "check": False}, {}).checks.check is False
+
+
+def test_options_of_an_earlier_call_give_way_to_those_of_this_one() -> None:
+    made = make_search_options({"check": False, "prefix": "Wo"}, {"strict": True, "context": 1, "beam_size": 3})
+    assert (made.checks.strict, made.context, made.search.beam_size) == (False, 0, 3)
+    made = make_search_options({"sample": False}, {"sample": True, "top_p": 0.5})
+    assert made.search.sampling == make_search_options({}, {}).search.sampling

@@ -11,8 +11,8 @@ import nmt_cli as nmt
 from nmt_cli.api import translator
 from nmt_cli.api.drawings.attention import compute_diagonal_share, compute_entropy
 from nmt_cli.api.translator import FileReport
-from nmt_cli.errors import CheckError, NmtError, NotFoundError, OptionError, OutputError
-from nmt_cli.translation.result import FailedCheck
+from nmt_cli.errors import NmtError, NotFoundError, OptionError, OutputError
+from nmt_cli.translation.result import CheckError, FailedCheck
 from support.fakes import FakeTranslator, fake_loaded
 from support.translations import louder
 
@@ -113,7 +113,7 @@ def test_what_the_system_refuses_is_an_error_with_its_path(tmp_path: Path) -> No
         ({"beam_size": "many"}, "it takes an int"),
         ({"n_best": 9}, "n_best=9 needs a beam_size of at least 9add beam_size=9"),
         ({"temperature": 2.0}, "temperature needs sample"),
-        ({"confidence": True, "sample": True}, "confidence cannot be combined with sample"),
+        ({"min_confidence": 0.5, "sample": True}, "min_confidence cannot be combined with sample"),
         ({"min_confidence": 0.5, "check": False}, "min_confidence cannot be combined with check=False"),
         ({"tag": 3}, "tag cannot be 3"),
         ({"report": "qa.txt"}, "report cannot be qa.txt"),
@@ -159,6 +159,8 @@ def test_an_existing_file_is_only_replaced_if_that_is_asked_for(tmp_path: Path) 
     for same in (source, tmp_path / "link.txt"):
         with pytest.raises(OptionError, match="is the input"):
             fake_loaded().translate_file(source, same, force=True)
+    (tmp_path / "out").mkdir()
+    assert fake_loaded().translate_file(source, tmp_path / "out").path == tmp_path / "out" / "a.txt"
 
 
 def test_checks_that_fail_are_reported_and_raise_where_that_is_asked_for(tmp_path: Path) -> None:
@@ -168,8 +170,17 @@ def test_checks_that_fail_are_reported_and_raise_where_that_is_asked_for(tmp_pat
             ["Where is the station?", "Où se trouve la gare centrale ?"], report=str(page), strict=True
         )
     assert "looks like French" in page.read_text(encoding="utf-8")
+    lines = nmt.load("eng-deu", beam_size=1).stream(["Où se trouve la gare centrale ?", "Good night."], strict=True)
+    assert [next(lines), next(lines)][1] == "Gute Nacht."
+    with pytest.raises(CheckError, match="1 of 2 texts failed") as raised:
+        next(lines)
+    (failed,) = raised.value.translations
+    assert failed.checks and failed.hypotheses[0].alignment
     source = tmp_path / "a.txt"
     source.write_text("Good night.\nOù se trouve la gare centrale ?\n", encoding="utf-8")
+    with pytest.raises(CheckError) as raised:
+        nmt.load("eng-deu", beam_size=1).translate_file(source, f"{tmp_path}/{{name}}.{{lang}}{{ext}}", strict=True)
+    assert raised.value.translations[0].source == failed.source and (tmp_path / "a.de.txt").exists()
     nmt.load("eng-deu", beam_size=1).translate_file(source, tmp_path / "b.txt", report=str(values))
     with pytest.raises(OutputError, match=r"qa\.json already exists"):  # which another translator wrote
         nmt.load("eng-deu", beam_size=1).translate("Good night.", report=str(values))

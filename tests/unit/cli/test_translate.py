@@ -19,10 +19,10 @@ from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.serve import open_memories, read_keys
 from nmt_cli.cli.translate import ScreenConsole, show_remark
-from nmt_cli.errors import CheckError, DataError, ExitCode, FailedLineError, NotFoundError
+from nmt_cli.errors import DataError, ExitCode, FailedLineError, NotFoundError
 from nmt_cli.runtime import model_directory
 from nmt_cli.search.config import SearchOptions
-from nmt_cli.translation.result import FailedCheck, Hypothesis, Placed, Repair, SourceCuts, Translation
+from nmt_cli.translation.result import CheckError, FailedCheck, Hypothesis, Placed, Repair, SourceCuts, Translation
 from support.fakes import make_card
 
 

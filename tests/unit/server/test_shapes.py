@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -256,6 +257,25 @@ def test_a_name_that_is_nearly_one_of_ours_is_refused_and_others_are_left_to_the
     assert client.post("/translate", json=values | foreign).json()["translatedText"] == "HELLO"
     deepl = {"text": ["hello"], "target_lang": "de", name: "x", **foreign, "glossary_id": "", "tag_handling": "html"}
     assert client.post("/v2/translate", json=deepl).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "values", "message"),
+    [
+        ("/translate", {"confidence": True}, "'confidence'; it is for files: nmt translate FILE --confidence"),
+        ("/translate", {"beam_size": 3}, "it is for a server: nmt translate --serve 5000 --beam-size"),
+        ("/translate", {"n_best": 3}, "did you mean 'alternatives'?"),
+        ("/translate", {"column": "a"}, "it is for /translate_file"),
+        ("/v2/translate", {"temperature": 0.3}, "nmt translate --serve 5000 --temperature"),
+        ("/xunity", {"min_confidence": 0.3}, "nmt translate --serve 5000 --min-confidence"),
+    ],
+)
+def test_an_option_that_no_request_takes_is_refused(path: str, values: dict[str, Any], message: str) -> None:
+    needed = {"q": "a", "text": "a", "source": "en", "target": "de", "target_lang": "de"}
+    refused = Client().post(path, json=needed | values)
+    assert refused.status_code == 400 and message in refused.text
+    assert Client().post(path, json=needed | dict.fromkeys(values, False)).status_code == 200
+    assert Client().post(path, json=needed | {"context": "b", "split_sentences": "1"}).status_code == 200
 
 
 SUBTITLE = b"1\n00:00:01,000 --> 00:00:02,000\nhello you\n"

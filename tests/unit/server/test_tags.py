@@ -75,6 +75,9 @@ def test_deepl_asks_for_a_register(formality: str, tag: str) -> None:
     server = TaggedServer(TAGS)
     server.client.ask("/v2/translate", text=["hello"], target_lang="DE", formality=formality)
     assert server.tags == [tag]
+    server.client.ask("/translate", text="hello", target_lang="DE", formality=formality)
+    server.client.get("/xunity", params={"text": "hello", "to": "de", "formality": formality})
+    assert server.tags == [tag] * 3
     rows = server.client.get("/v2/languages", params={"type": "target"}).json()
     assert [row["supports_formality"] for row in rows] == [True, True]
 

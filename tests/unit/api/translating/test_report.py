@@ -6,11 +6,12 @@ import pytest
 
 from nmt_cli.api.translating.outputs import FileSummaries
 from nmt_cli.api.translating.report import LINES_MOST, Failing, TranslationReport
-from nmt_cli.errors import CheckError, DataError, FailedLineError
+from nmt_cli.errors import DataError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
 from nmt_cli.translation.memory.lookup import TranslationMemory
 from nmt_cli.translation.result import (
+    CheckError,
     CheckKind,
     FailedCheck,
     Fault,
