@@ -223,7 +223,7 @@ def import_library(module: str, package: str, needed_for: str) -> Any:
 
 
 SIGNATURE_LINE = "-- "  # what is below is a signature, up to a blank line
-SIGNATURE = b"-- \n"
+SIGNATURE_END = b"-- \n"
 SHORTEST_OF_PROSE = 4  # letters of a word in lower case: the "of" of titles is shorter, as are parts of names
 
 
@@ -265,7 +265,7 @@ class TextDocument(Document):
             yield from self.read_lines(source)
             return
         for texts, lines in source.lines.read_parts(size):
-            if are_plain(lines) and has_usual_ends(lines) and not self.is_signed and SIGNATURE not in lines:
+            if are_plain(lines) and has_usual_ends(lines) and not self.is_signed and SIGNATURE_END not in lines:
                 yield TranslationUnit(texts, self.write_lines)
             else:
                 yield from self.read_lines(source._replace(lines=lines, first=texts.part.first))
