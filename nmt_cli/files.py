@@ -40,13 +40,13 @@ def take_lock(path: Path) -> int | None:
         return number
     os.close(number)
     if granted is False:
-        raise BlockingIOError(errno.EWOULDBLOCK, "another process holds it", str(path))
+        raise BlockingIOError(errno.EWOULDBLOCK, "another process is using it", str(path))
     return None
 
 
 @contextmanager
 def hold_file(path: Path) -> Iterator[None]:
-    """Holds a lock whose file is there only as long. Raises BlockingIOError if another process holds it."""
+    """Holds a lock whose file is there only as long. Raises BlockingIOError if another process is using it."""
     held = take_lock(path)
     while held is not None and not is_at(held, path):  # who held it before has just removed the file
         os.close(held)
@@ -197,7 +197,7 @@ def require_file(path: Path) -> Path:
         if nearest and not find_nearest(path.stem, [Path(nearest).stem]):  # alike by the ending alone
             nearest = None
         there = shlex.quote(str(next(parent for parent in path.parents if parent.is_dir())))
-        hint = f"did you mean {folder / nearest}?" if nearest else f"see what is there: ls {there}"
+        hint = f"did you mean {folder / nearest}?" if nearest else f"to list the files: ls {there}"
         raise NotFoundError(f"{path} does not exist", hint=hint)
     if not os.access(path, os.R_OK):
         raise NotFoundError(f"{path} cannot be read", hint="check the permissions of the file, or choose another")

@@ -192,7 +192,7 @@ def describe_range(field: dataclasses.Field[Any]) -> str:
         f" from {low} to {high}" if low and high else f" of at least {low}" if low else high and f" of at most {high}"
     )
     is_number = isinstance(field.default, int | float) and not isinstance(field.default, bool)
-    return f"type a number{limits}{f', such as --{name_option(field)} {field.default:.10g}' if is_number else ''}"
+    return f"use a number{limits}{f', such as --{name_option(field)} {field.default:.10g}' if is_number else ''}"
 
 
 def name_option(field: dataclasses.Field[Any]) -> str:

@@ -249,7 +249,7 @@ def read_two_documents(file: CorpusFile, languages: tuple[str, str]) -> list[lis
         texts.append([text for unit in open_document(name, source).read_units() for text in unit.texts])
     if len(texts[0]) != len(texts[1]):
         counts = " and ".join(format_count(len(some), "text") for some in texts)
-        hint = "paragraphs were added or removed: write the pairs that you corrected into a table"
+        hint = "paragraphs were added or removed: put the pairs that you corrected into a table"
         raise DataError(f"{file.name} have {counts}, but must have the same number", hint=hint)
     return texts
 

@@ -52,7 +52,7 @@ def list_doubts(
         sentences = f"these {request.split} sentences" if is_split else "these sentences"
         warnings.append(f"{name} was trained on {' and on '.join(sources)}: {sentences} may be in its training data")
     if is_being_trained(Path(model)):
-        warnings.append(f"{name}/ is being trained again: these are the scores of the model that it held before")
+        warnings.append(f"{name}/ is being trained again: these are the scores of its previous model")
     return warnings
 
 
@@ -248,7 +248,7 @@ class EvaluationRequest:
 
     def __post_init__(self) -> None:
         if [*self.paths].count(Path("-")) > 1:
-            raise OptionError("- is standard input, which can be read once", hint="give the others as files")
+            raise OptionError("- is standard input, which can be read only once", hint="give the others as files")
         rival = next((path for path in self.against if path.is_dir()), None)
         if rival and self.hypothesis and not self.source:
             raise OptionError(

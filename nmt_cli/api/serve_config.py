@@ -18,7 +18,7 @@ class ServeOptions(Settings, panel="Server"):
         "Serve translations over HTTP at [HOST:]PORT until Ctrl-C: LibreTranslate's interface and others, and a page. "
         "Without a host, only this machine can connect; port 0 picks a free one.",
     )
-    api_key: str | None = setting(None, "Answer only requests with this key.")
+    api_key: str | None = setting(None, "Accept only requests with this key.")
     api_keys: str | None = setting(
         None,
         "File of keys, one per line: a name, the key and, if you like, its requests per minute. The server reads it "
@@ -31,12 +31,12 @@ class ServeOptions(Settings, panel="Server"):
         harmless=False,
     )
     allow_host: tuple[str, ...] = setting((), "Another host name of this server; can be repeated.")
-    cors: bool = setting(False, "Let pages of any site read the answers.")
+    cors: bool = setting(False, "Let pages of any site read the responses.")
     memory_limit: str | None = setting(
         None, "With several --model, unload the least recently used models above this much memory: 2G, 500M."
     )
     suggestions: str | None = setting(
-        None, "File of corrections, as JSON Lines: the server appends new ones, and uses them from the next request on."
+        None, "Corrections file, in JSON Lines: the server appends new ones, and uses them from the next request on."
     )
 
     def __post_init__(self) -> None:

@@ -256,7 +256,7 @@ def explain_end(request: TrainRequest) -> str:
         return f"interrupted; continue from the last checkpoint with: {describe_resumption(request)}"
     forced = [FORCE] if request.force else []
     again = describe_train(request.corpus.directory, request.directory, *list_more(request), *request.typed, *forced)
-    kept = f"; {request.directory}/ still holds the earlier model" if (request.directory / CARD).is_file() else ""
+    kept = f"; {request.directory}/ still contains the earlier model" if (request.directory / CARD).is_file() else ""
     return f"interrupted before the first update: nothing was saved{kept}. Start again with: {again}"
 
 

@@ -328,7 +328,7 @@ class Translator:
         target = name_target(target, Path(source), self.target_language)
         refuse_input(target, [Path(source)])
         if Path(source).is_dir():
-            hint = f"give its files one by one, or type: nmt translate {quote(str(source))} -o {quote(str(target))}"
+            hint = f"give its files one by one, or run: nmt translate {quote(str(source))} -o {quote(str(target))}"
             raise OptionError(f"{source} is a folder, and translate_file takes a file", hint=hint)
         if target.is_file() and not force:
             raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")

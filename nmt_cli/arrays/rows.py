@@ -51,7 +51,7 @@ class Ragged:
             np.asarray(np.load(f"{stem}.{name}.npy", mmap_mode="r", allow_pickle=False)) for name in ("ids", "offsets")
         )
         if ids.ndim != 1 or offsets.ndim != 1 or not len(offsets) or offsets[-1] != len(ids):
-            raise ValueError(f"{stem}: ids and offsets do not belong together")
+            raise ValueError(f"{stem}: ids and offsets do not match")
         return cls(ids, offsets)
 
     def save(self, stem: Path) -> None:

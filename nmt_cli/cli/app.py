@@ -75,7 +75,7 @@ class NmtGroup(LightParameters, TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if PLACEHOLDER in args:
             typed = " ".join(quote(word) for word in args if word != PLACEHOLDER)
-            raise OptionError(f"{PLACEHOLDER} stands for options, and is not typed", hint=f"type nmt {typed}")
+            raise OptionError(f"{PLACEHOLDER} only stands for options", hint=f"leave it out: nmt {typed}")
         if self.lazy and args[0] not in self.lazy and not ctx.resilient_parsing:
             raise explain_command(args, self.lazy)
         return super().resolve_command(ctx, args)

@@ -171,7 +171,7 @@ METRIC_HELP = (
     f"Metric: {', '.join(NAMES)}; can be repeated. comet and bertscore need a model on this machine, perplexity and "
     f"accuracy the translation model.  [default: {ALL}]"
 )
-REFERENCE_HELP = "Reference translations, FILE or FILE:COLUMN; can be repeated; a table holds one reference per column."
+REFERENCE_HELP = "Reference translations, FILE or FILE:COLUMN; can be repeated; a table has one reference per column."
 SOURCE_HELP = "Sentences to translate, FILE or FILE:COLUMN; with --hypothesis, its source sentences."
 HYPOTHESIS_HELP = "Translations to score, FILE or FILE:COLUMN, - is standard input; several are compared."
 AGAINST_HELP = "Translations or a model to compare with; can be repeated."

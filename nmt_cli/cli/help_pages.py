@@ -102,7 +102,7 @@ PAGES = {
             *("output", "open", "model", "data", "beam", "curves", "corpus", "network", "nearest"),
             *("beam-size", "config", "quiet"),
         ),
-        headings=("Files", "Pictures", "Decoding", "Output"),
+        headings=("Files", "Charts", "Decoding", "Output"),
     ),
 }
 

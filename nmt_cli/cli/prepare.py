@@ -62,12 +62,12 @@ def show_prepared_corpus(screen: Screen, outcome: PrepareOutcome, *, is_listed: 
         and not is_listed
         and outcome.listing not in [suggestion.command for suggestion in advice.suggestions]
     ):
-        screen.say(f"  reported pairs stay; correct or delete them in the file. To list their rows: {outcome.listing}")
+        screen.say(f"  reported pairs are kept; fix or delete them in the file. To list their rows: {outcome.listing}")
     show_split_and_subwords(screen, manifest)
     for side, text in manifest.monolingual.items():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in text.dropped.items())
         why = f"; dropped {text.read - text.kept:,}: {reasons}" if reasons else ""
-        screen.say(f"  text     {format_count(text.kept, f'{side} sentence')} without translations{why}", hang=COLUMN)
+        screen.say(f"  text     {format_count(text.kept, f'monolingual {side} sentence')}{why}", hang=COLUMN)
     next_command = "nmt train" if str(directory) == "prepared" else f"nmt train --data {shlex.quote(str(directory))}"
     screen.say_detail(f"           fingerprint of the data {manifest.fingerprint[:16]}")
     show_advice(screen, advice)
@@ -161,7 +161,7 @@ def prepare(
     report: Annotated[Path | None, declare_option("--report", REPORT_HELP, "Checks")] = None,
     data: WrittenDataOption = Path("prepared"),
     resume: Annotated[
-        bool, declare_option("--resume", "Continue an interrupted preparation; type the same options.", "Data")
+        bool, declare_option("--resume", "Continue an interrupted preparation, with the same options.", "Data")
     ] = False,
     force: Force = False,
     as_json: AsJson = False,

@@ -376,7 +376,7 @@ def train(
 
     The default network has a bidirectional GRU encoder, and a GRU decoder with scaled dot-product attention. Its
     size and the training settings depend on the size of the corpus. After each epoch, nmt translates the development
-    set. At the end, it exports the best weights to the model directory. Ctrl-C ends training early with a usable
+    set. At the end, it exports the best weights to the model directory. Ctrl-C stops training early with a usable
     model; a second Ctrl-C stops at once. After that, or after a crash, the same command with --resume continues.
     """
     loading = partial(screen.show_status, "starting TensorFlow")

@@ -147,7 +147,7 @@ OUTPUT_HELP = (
 RESUME_HELP = "Continue an interrupted translation of files."
 ENSEMBLE_HELP = "Another model with the same subwords, to average probabilities with; can be repeated."
 CHECK_HELP = (
-    "Model of the other direction, which reads every translation back; source words that it finds "
+    "Model for the opposite direction, which reads every translation back; source words that it finds "
     "unlikely fail a check."
 )
 

@@ -35,7 +35,7 @@ SPOKEN = ("attention", "beam", "nearest")  # subjects that need sentences
 
 SENTENCES_HELP = "Sentences; if there are none, the lines of standard input."
 OUTPUT_HELP = "File to write, .png, .svg, .pdf or .html, or - for the terminal; can be repeated.  [default: -]"
-OPEN_HELP = "Show the drawing in the browser, as a page."
+OPEN_HELP = "Open the chart in the browser, as a page."
 
 
 @with_settings
@@ -63,7 +63,7 @@ def visualize(
         config = replace(config, corpus="data" in explicit.typed)
     if len(sentences or ()) > 1 and not config.target and all(map(is_word, sentences or ())):
         sentences = [" ".join(sentences or ())]
-        screen.say(f"{sentences[0]!r} is read as one sentence; type each of several in quotes")
+        screen.say(f"{sentences[0]!r} is read as one sentence; if it is several, put each in quotes")
     if config.subject in SPOKEN and not (sentences or config.target or config.pairs or sys.stdin.isatty()):
         sentences = [line for line in decode_lines(sys.stdin.buffer, "stdin") if line.strip()]
     request = DrawingRequest(

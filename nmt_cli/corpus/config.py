@@ -41,7 +41,7 @@ class PrepareOptions(Settings):
         harmless=True,
     )
     reverse: bool = setting(
-        False, "Swap the sides: the second column is the source. The splits stay the same.", panel="Data", harmless=True
+        False, "Swap the sides: the second column is the source. The splits do not change.", panel="Data", harmless=True
     )
     source_type: Literal["text", "features", "image"] = setting(
         "text",
@@ -71,13 +71,13 @@ class PrepareOptions(Settings):
     )
     monolingual_source: tuple[str, ...] = setting(
         (),
-        "File of further source sentences without translations, for synthetic pairs; can be repeated.",
+        "File of monolingual source sentences, for synthetic pairs; can be repeated.",
         panel="Reading",
         harmless=True,
     )
     monolingual_target: tuple[str, ...] = setting(
         (),
-        "File of further target sentences without translations, for synthetic pairs; can be repeated.",
+        "File of monolingual target sentences, for synthetic pairs; can be repeated.",
         panel="Reading",
         harmless=True,
     )
@@ -115,7 +115,7 @@ class PrepareOptions(Settings):
     )
     group_column: tuple[str, ...] = setting(
         (),
-        "Column, such as a page or a chapter: rows with the same value stay in one split. Can be "
+        "Column, such as a page or a chapter: rows with the same value go into one split. Can be "
         "repeated; each file uses the first that it has.",
         panel="Splits",
         harmless=True,
@@ -140,7 +140,7 @@ class PrepareOptions(Settings):
     )
     context: int = setting(
         0,
-        "1: learn a share of the pairs together with the previous pair; each text (--group-column) stays whole.",
+        "1: learn a share of the pairs together with the previous pair; each text (--group-column) is in one split.",
         panel="Data",
         low=0,
         high=1,

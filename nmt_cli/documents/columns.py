@@ -38,7 +38,7 @@ def require_languages(source: DocumentSource) -> None:
     if not any(are_same_languages((code, ""), (source.source_language, "")) for code in languages):
         raise DataError(
             f"{source.name} is {' -> '.join(languages)} by its name, but the model translates {source.source_language}",
-            hint="choose another --model, or rename the file if its languages are others",
+            hint="choose another --model, or rename the file if its languages differ",
         )
 
 

@@ -371,7 +371,7 @@ def read_segment(children: Sequence[XmlNode | MarkupToken]) -> Iterator[InlineIt
 PARTS_OF_UNITS = XliffReader.unit_names | {"originalData"}
 TAGS_AROUND = frozenset({"xliff", "file", "unit"})
 KEPT_AROUND = frozenset({"bin-unit", "alt-trans", "reference", "note", "notes", "skl", "seg-defs"})  # with all inside
-OTHER_LANGUAGES = "units left as they are, in a <file> of other languages"
+OTHER_LANGUAGES = "units left unchanged, in a <file> of other languages"
 
 
 class XliffDocument(Document):

@@ -187,8 +187,8 @@ def parts_row(item: InlineItem) -> bool:
 
 
 ENCODING = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{2,40})", re.IGNORECASE)
-KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left as they are"
-KEPT_LANGUAGE_NOTE = "blocks in another language than the page, left as they are"
+KEPT_BLOCK_NOTE = "blocks of preformatted text or text areas, left unchanged"
+KEPT_LANGUAGE_NOTE = "blocks in a language other than the page's, left unchanged"
 LINKS_NEED_TEXT = frozenset({"a"})
 
 

@@ -470,7 +470,7 @@ PREAMBLE = r"\ufeff?(?:\+\+\+[ \t]*\r?\n(?s:.*?)(?m:^\+\+\+[ \t]*\r?$))?"
 ESCAPED_IN_TEXT = re.compile(r"[\\`*\[\]]|(?<!\{\{)<|>(?!\}\})|(?<!\w)_|_(?!\w)|&(?=#?\w+;)|~(?=~)|!(?=\[)")
 BARE_ADDRESS = re.compile(r"((?:https?://|www\.)[^\s<>]+)")
 ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other characters have a meaning only between words
-TITLES_KEPT = "titles and descriptions in front matter, and alternative texts of pictures, left as they are"
+TITLES_KEPT = "titles and descriptions in front matter, and alt texts, left unchanged"
 TITLE = re.compile(r"(?m)^(?:title|description|summary|subtitle)[ \t]*[:=][ \t]*\S")
 FRONT_MATTER = re.compile(r"\s*(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 PARAGRAPHS_NOT_LOCATED = "paragraphs that were not translated: they could not be located in the file after parsing"

@@ -215,7 +215,7 @@ class CsvDocument(TableDocument):
 # JSON Lines: the translation becomes the last entry of each object; everything before it is kept byte for byte.
 
 
-MISSING = "objects without the key, left as they are"
+MISSING = "objects without the key, left unchanged"
 LISTED_PATHS = 10
 COLON = re.compile(r"\s*:\s*")
 

@@ -310,7 +310,7 @@ def describe_letters(comparison: SystemComparison) -> list[str]:
 def describe_spread(comparison: SystemComparison) -> str:
     """Returns what the numbers behind the scores are."""
     if not comparison.runs:
-        return "± half the 95 % interval (bootstrap)"
+        return "± half the width of the 95 % confidence interval (bootstrap)"
     numbers = sorted({len(runs) for runs in comparison.runs})
     shown = format_count(numbers[0], "run") if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} runs"
     return f"mean ± standard deviation of {shown}"

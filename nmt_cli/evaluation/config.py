@@ -58,7 +58,7 @@ class ScoreOptions(Settings, panel="Scores"):
         None, "SentencePiece model of --bleu-tokenizer flores200 or spm, as a file.", harmless=True
     )
     beta: float = setting(1.0, "Weight of recall against precision in ROUGE's F-score.", low=0.01, high=100)
-    resamples: int = setting(1000, "Bootstrap resamples for 95 % intervals; 0 for no intervals.", low=0, high=100_000)
+    resamples: int = setting(1000, "Bootstrap resamples for confidence intervals (95 %); 0: none.", low=0, high=100_000)
     comet_model: str | None = setting(None, "File or directory of a COMET model, for --metric comet.")
     bertscore_model: str | None = setting(
         None, "Directory of an encoder in Hugging Face's format, for --metric bertscore."

@@ -252,7 +252,7 @@ def make_score_json(report: Report, name: str) -> dict[str, Any]:
 
 
 def format_report(report: Report, columns: int | None = None) -> list[str]:
-    """Returns an aligned line per score: name, value ± half the 95 % interval, signature.
+    """Returns an aligned line per score: name, value ± half the width of the 95 % confidence interval, signature.
 
     Unless all lines fit into this many columns, each signature has a line of its own. BLEU is followed by its
     precisions, for the greatest order only.

@@ -112,7 +112,7 @@ def read_table(path: Path, lines: list[str], role: SideRole, column: str | None)
     width = len(rows[0]) if rows else 1
     for number, row in numbered.items():
         if len(row) != width:
-            hint = "each column of a .tsv holds one reference of every sentence"
+            hint = "each column of a .tsv is one reference for every sentence"
             refuse_row(path, number, f"{format_count(len(row), 'column')}, but the rows before it have {width}", hint)
     if role != "reference" and width > 1:
         shown = ", ".join(cell[:20] for cell in rows[0][:6])
@@ -186,7 +186,7 @@ def read_wmt(path: Path, role: SideRole, column: str | None) -> SideText:
     if not texts or (role != "reference" and len(texts) > 1):
         names = ", ".join(sorted(texts)) or "none"
         raise DataError(
-            f"{path}: there is no {role}, or more than one", hint=f"type {path}:NAME; names in the file: {names}"
+            f"{path}: there is no {role}, or more than one", hint=f"use {path}:NAME; names in the file: {names}"
         )
     keys = list(next(iter(texts.values())))
     return SideText([[text.get(key, "") for key in keys] for text in texts.values()], keys, language)

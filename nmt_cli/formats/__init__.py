@@ -96,7 +96,7 @@ FORMATS = (
         texts="rows",
     ),
     make_format(
-        *("suggestions", "corrections that a server keeps", "", "", "jsonl.SuggestionsReader"),
+        *("suggestions", "corrections from a server", "", "", "jsonl.SuggestionsReader"),
         shape=r'\s*\{\s*"format":\s*"nmt suggestions ',
         advice=TRANSLATED_ALREADY,
     ),

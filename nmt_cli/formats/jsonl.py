@@ -230,13 +230,13 @@ def read_suggestions(file: BinaryIO) -> Iterator[tuple[int, SuggestedPair | None
 
 
 class SuggestionsReader(Reader):
-    expects = "the corrections that a server of nmt keeps"
+    expects = "corrections from an nmt server"
 
     def read_rows(self) -> Iterator[Row]:
         with self.stream.open() as file:
             declared = parse_heading(file.readline(MAXIMUM_LINE))
             if declared is None:
-                self.refuse(1, "no heading of corrections that this version of nmt reads")
+                self.refuse(1, "no corrections heading that this version of nmt can read")
             is_turned = self.is_turned(declared)
             self.languages = (declared[1], declared[0]) if is_turned else declared
             self.has_tag_column = True

@@ -323,7 +323,7 @@ def choose_columns(
     if len(texts) != 2:
         refuse_columns(body, kinds, texts, where, header)
     ignored = ", ".join(f"{column + 1} {kinds[column]}" for column in range(width) if kinds[column])
-    note = f"columns {texts[0] + 1} and {texts[1] + 1} hold text and are used; ignored: {ignored}"
+    note = f"columns {texts[0] + 1} and {texts[1] + 1} contain text and are used; ignored: {ignored}"
     return (texts[0], texts[1]), "" if (texts[0], texts[1]) == (0, 1) else note
 
 

@@ -292,7 +292,7 @@ class TsvReader(TableReader):
         if columns > 1 or self.has_chosen_columns:
             self.refuse_missing_column(line, columns, needed)
         first = quote(self.file.name) if self.file.is_file else "SENTENCES"
-        hint = f"type two files of sentences with a comma between them: nmt prepare {first},TRANSLATIONS"
+        hint = f"give two files of sentences, separated by a comma: nmt prepare {first},TRANSLATIONS"
         hint = hint if line == 1 else "add the translation, or remove the line"
         self.refuse(line, "one column, but two are needed, separated by a tab", hint)
 

@@ -189,7 +189,7 @@ def load_network(weights: Path | None) -> Any:
         try:
             network.load_weights(weights)
         except (ValueError, OSError, KeyError) as error:
-            raise DataError(f"{weights} does not hold the weights of InceptionV3 without its top", hint=hint) from error
+            raise DataError(f"{weights} has no weights of InceptionV3 without its top layer", hint=hint) from error
     return network
 
 

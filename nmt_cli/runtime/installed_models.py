@@ -159,8 +159,8 @@ def is_being_trained(directory: Path) -> bool:
 def explain_missing_model(directory: Path) -> NotFoundError:
     """Returns the error for a directory without a model; its hint names the models beside it, and those with a name."""
     if is_being_trained(directory):
-        hint = "wait until the training ends; Ctrl-C in it ends it early with a usable model"
-        return NotFoundError(f"{directory}/ is being trained, and holds no model yet", hint=hint)
+        hint = "wait until training finishes, or press Ctrl-C there: it then stops early with a usable model"
+        return NotFoundError(f"{directory}/ is being trained, and contains no model yet", hint=hint)
     beside = sorted(card.parent for card in directory.parent.glob(f"*/{CARD}"))
     names = {**{path.name: str(path) for path in beside}, **{name: name for name in list_models()}}
     nearest = find_nearest(directory.name, names)

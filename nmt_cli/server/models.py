@@ -66,7 +66,7 @@ class ServedModel:
         """Reads only the card. Raises NotFoundError, DamagedError, and OptionError for a model that reads pictures."""
         card = read_card(directory)
         if card.has_pictures:
-            raise OptionError(f"{directory}/ reads pictures, which cannot be served", hint="serve models of text")
+            raise OptionError(f"{directory}/ reads pictures, which cannot be served", hint="serve text models")
         files = ModelDirectory(directory, card, card.default_precision).files
         size = sum((directory / name).stat().st_size for name in files if (directory / name).is_file())
         source, target = find_language(card.source_language), find_language(card.target_language)

@@ -226,7 +226,7 @@ async def show_metrics(call: Call) -> PlainTextResponse:
     loaded = {model.directory for model in service.pool.models if model.translator is not None}
     families: tuple[tuple[str, str, str, Mapping[str, float]], ...] = (
         ("nmt_requests_total", "counter", "Requests answered, by path and status.", answers),
-        ("nmt_request_seconds", "histogram", "Time until an answer.", dict(counts.write_histogram())),
+        ("nmt_request_seconds", "histogram", "Time to respond.", dict(counts.write_histogram())),
         ("nmt_lines_total", "counter", "Lines translated.", {"": batcher.line_count}),
         ("nmt_batches_total", "counter", "Batches translated.", {"": batcher.batches}),
         ("nmt_waiting_lines", "gauge", "Lines that wait to be translated.", {"": batcher.waiting_lines}),
@@ -366,7 +366,7 @@ def describe_operation(path: ServedPath, method: str) -> dict[str, Any]:
             }
             for name, position in positions.items()
         ],
-        "responses": {str(path.status): {"description": "the answer", "content": describe_answer(path)}, **errors},
+        "responses": {str(path.status): {"description": "the response", "content": describe_answer(path)}, **errors},
     }
     if values and method != "GET":
         body = {"schema": describe_object(values, path.required)}

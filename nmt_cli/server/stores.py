@@ -304,7 +304,7 @@ class SuggestionFile:
             try:
                 self.write(self.find_path(model), model.card.languages, suggestions)
             except OSError as error:
-                raise RequestError(507, "the file of corrections cannot be written") from error
+                raise RequestError(507, "the corrections file cannot be written") from error
             self.counts[client] += len(suggestions)
             for suggestion in suggestions:
                 learn_pair(model, suggestion)
@@ -331,7 +331,7 @@ class SuggestionFile:
             elif read_at(file, end - 1, 1) != b"\n":  # editors leave a last line without its end
                 data = b"\n" + data
             if end + len(data) > self.limits.suggestions:
-                raise RequestError(507, "the file of corrections is full")
+                raise RequestError(507, "the corrections file is full")
             write_whole(file, end, data)
 
 
@@ -387,14 +387,14 @@ def require_heading(line: bytes, languages: tuple[str, str], path: Path) -> None
     declared = parse_heading(line)
     if declared is None:
         raise DataError(
-            f"the first line of {path} is not that of a file of corrections",
-            hint=f"use the old file as a translation memory (--tm {path}), and name a new file for corrections",
+            f"{path} is not a corrections file",
+            hint=f"use it as a translation memory (--tm {path}), and name a new corrections file",
         )
     if not are_same_languages(declared, languages):
         raise DataError(
             f"{path} has corrections from {declared[0]} to {declared[1]}, but the model translates {languages[0]} to "
             f"{languages[1]}",
-            hint="name another file for corrections",
+            hint="name a different corrections file",
         )
 
 
@@ -407,13 +407,13 @@ def find_end(file: FileIO, languages: tuple[str, str]) -> int:
     """Returns where the complete lines of a file end. Raises RequestError if it is no file of suggestions any more."""
     size = os.fstat(file.fileno()).st_size
     if not S_ISREG(os.fstat(file.fileno()).st_mode):
-        raise RequestError(507, "the file of corrections cannot be written")
+        raise RequestError(507, "the corrections file cannot be written")
     head, line_end, _ = read_at(file, 0, LONGEST_HEADING).partition(b"\n")
     if not size or is_cut_heading(head + line_end, languages):
         return 0
     declared = parse_heading(head)
     if declared is None or not are_same_languages(declared, languages):
-        raise RequestError(507, "the file of corrections was replaced")
+        raise RequestError(507, "the corrections file was replaced")
     if size == len(head) or read_at(file, size - 1, 1) == b"\n":
         return size
     tail = read_at(file, max(0, size - MAXIMUM_LINE), MAXIMUM_LINE).rpartition(b"\n")[2]
@@ -450,4 +450,4 @@ def wait_for_lock(file: IO[bytes]) -> None:
         if acquire_system_lock(file.fileno()) is not False:
             return
         time.sleep(LOCK_SECONDS)
-    raise BlockingIOError("another process holds the file of corrections")
+    raise BlockingIOError("another process is using the corrections file")

@@ -54,7 +54,7 @@ def load_features(path: Path) -> NDArray[Any]:
         raise DataError(f"{path} is not a file of features (.npy or .npz)", hint=hint) from error
     if array.ndim not in (2, 3) or not array.size or not np.issubdtype(array.dtype, np.number):
         shape = " x ".join(map(str, array.shape)) or "no dimension"
-        raise DataError(f"{path} holds an array of {array.dtype} with shape {shape}, not features", hint=hint)
+        raise DataError(f"{path} contains an array of {array.dtype} with shape {shape}, not features", hint=hint)
     return array
 
 
@@ -64,7 +64,7 @@ def pick_array(archive: Any, path: Path) -> NDArray[Any]:
     name = "features" if "features" in names else names[0] if len(names) == 1 else None
     if name is None:
         raise DataError(
-            f"{path} holds {len(names)} arrays: {', '.join(names[:5])}", hint='name the one to use "features"'
+            f"{path} contains {len(names)} arrays: {', '.join(names[:5])}", hint='name the one to use "features"'
         )
     return np.asarray(archive[name])
 
@@ -74,7 +74,7 @@ def require_finite(grid: NDArray[Any], path: Path) -> FloatArray:
     dtype: type[np.floating] = np.float16 if grid.dtype == np.float16 else np.float32
     flat = np.asarray(grid, dtype=dtype).reshape(-1, grid.shape[-1])
     if not np.isfinite(flat).all():
-        raise DataError(f"{path} holds features that are NaN or infinite", hint="compute them again")
+        raise DataError(f"{path} contains features that are NaN or infinite", hint="compute them again")
     return flat
 
 
@@ -88,12 +88,12 @@ class Grids:
 
     @classmethod
     def load(cls, stem: Path) -> Self:
-        """Memory-maps the features. Raises ValueError or OSError if the files do not belong together."""
+        """Memory-maps the features. Raises ValueError or OSError if the files do not match."""
         features = np.load(f"{stem}.features.npy", mmap_mode="r", allow_pickle=False)
         offsets = np.load(f"{stem}.offsets.npy", allow_pickle=False)
         pictures = np.load(f"{stem}.pictures.npy", allow_pickle=False)
         if features.ndim != 2 or offsets[-1] != len(features) or pictures.max(initial=-1) >= len(offsets) - 1:
-            raise ValueError(f"{stem}: features, offsets and pictures do not belong together")
+            raise ValueError(f"{stem}: features, offsets and pictures do not match")
         return cls(features, offsets, pictures)
 
     def __len__(self) -> int:

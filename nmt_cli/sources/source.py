@@ -195,7 +195,7 @@ class SourceRows(Protocol):
 
     @classmethod
     def load(cls, stem: Path) -> Self:
-        """Memory-maps the rows. Raises ValueError or OSError if the files do not belong together."""
+        """Memory-maps the rows. Raises ValueError or OSError if the files do not match."""
 
     @property
     def lengths(self) -> NDArray[np.int64]:

@@ -59,7 +59,7 @@ class Tokenizer:
         special_ids = [tokenizer._processor.pad_id(), tokenizer._processor.unk_id()]
         special_ids += [tokenizer._processor.bos_id(), tokenizer._processor.eos_id()]
         if special_ids != [PAD, UNKNOWN, START, END]:
-            raise DamagedError(f"{path} is a SentencePiece model with other ids for padding, unknown, start and end")
+            raise DamagedError(f"{path} is a SentencePiece model with unusual ids for padding, unknown, start and end")
         return tokenizer
 
     @property

@@ -224,7 +224,7 @@ def parse_facts(path: Path, arrays: NamedArrays) -> dict[str, Any]:
 def assign_variables(variables: Sequence[keras.Variable], arrays: Sequence[Any], path: Path) -> None:
     """Assigns the arrays to the variables. Raises DamagedError, naming `path`, if their shapes differ."""
     if [tuple(variable.shape) for variable in variables] != [array.shape for array in arrays]:
-        raise DamagedError(f"{path} does not hold the state of this network", hint=START_OVER)
+        raise DamagedError(f"{path} does not contain the state of this network", hint=START_OVER)
     for variable, array in zip(variables, arrays, strict=True):
         variable.assign(array)
 
@@ -267,7 +267,7 @@ def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Itera
         refuse_foreign_directory(directory)
     elif is_packaged(directory):
         raise OutputError(
-            f"{directory}/ is the model of a package, which stays as it was installed",
+            f"{directory}/ is the model of a package, which nmt never changes",
             hint="name another directory with --model; to start from this model, add --init-from",
         )
     elif not (checkpoints / LOCK).exists():  # that of a finished model: do not begin one only to refuse
@@ -312,12 +312,12 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
     # Of an earlier version, a checkpoint does not say whether its training was complete, but its model does.
     if facts is not None and facts["updates"] > 0 and not has_runs and not (is_model and facts.get("complete", True)):
         raise OutputError(
-            f"{directory}/ holds a training run that was interrupted in epoch {facts['progress']['epoch']}",
+            f"{directory}/ contains a training run that was interrupted in epoch {facts['progress']['epoch']}",
             hint=f"continue with `{command}`, or start over with --force",
         )
     if has_stages and not is_model:
         raise OutputError(
-            f"{directory}/ holds a training run with synthetic pairs that was interrupted",
+            f"{directory}/ contains a training run with synthetic pairs that was interrupted",
             hint=f"continue with `{command}`, or start over with --force",
         )
     if is_model and not replace:
@@ -333,8 +333,8 @@ def refuse_earlier(directory: Path, command: str) -> None:
     if is_of_earlier(directory):
         locate_state(directory).with_name(REPLACING).unlink()
         raise OutputError(
-            f"the last training run in {directory}/ ended before its first update, and nothing of it was saved",
-            hint=f"start it again as before, with --force; to continue the run before it, type again: {command}",
+            f"the last training run in {directory}/ stopped before its first update, so nothing was saved",
+            hint=f"start it again as before, with --force; to continue the previous run: {command}",
         )
 
 
@@ -373,7 +373,7 @@ def require_writable(directory: Path) -> None:
 
 @contextmanager
 def hold_lock(path: Path, directory: Path) -> Iterator[None]:
-    """Holds the lock file `path` for the model in `directory`. Raises OutputError if another process holds it.
+    """Holds the lock file `path` for the model in `directory`. Raises OutputError if another process is using it.
 
     The operating system's lock ends with its process, however that ends. On a shared file system without locks, or with
     locks that hold only within a machine, the holder's heartbeat decides: the modification time of the file, renewed

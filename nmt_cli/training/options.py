@@ -46,7 +46,7 @@ class TrainOptions(Settings, panel="Optimisation"):
     learning_rate: float | None = setting(
         None,
         "Peak learning rate of Adam, reached after warm-up.  [default: by corpus size, 1.4 times that with "
-        "a parent of other subwords; transformer: 0.002; fine-tuning: 0.0005]",
+        "a parent that has different subwords; transformer: 0.002; fine-tuning: 0.0005]",
         low=0,
         also="lr",
     )
@@ -56,8 +56,8 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     careless: float = setting(
         0.3,
-        "Share of source sentences that lose their capitals and final punctuation in training, as in text typed "
-        "in a hurry; 0 also turns off the typing errors of large corpora.",
+        "Share of source sentences that are lower-cased and lose their final punctuation in training, as in text "
+        "typed in a hurry; 0 also turns off the typing errors of large corpora.",
         panel="Noise",
         low=0,
         high=1,
@@ -79,8 +79,8 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     sampling_temperature: float = setting(
         3.0,
-        "In a corpus of several languages, the weight of each is its number of pairs to the power of 1 / NUMBER, "
-        "so that large ones do not drown small ones; 1 keeps the shares.",
+        "In a corpus of several languages, each is sampled in proportion to its number of pairs to the power of "
+        "1 / NUMBER, so that small ones count for more; 1 keeps the original proportions.",
         low=1,
         high=100,
     )
@@ -109,10 +109,10 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     synthetic: Literal["auto", "none", "back", "diversify", "both", "distil"] = setting(
         "auto",
-        "Synthetic pairs. back: back-translations of text without translations; diversify: "
+        "Synthetic pairs. back: back-translations of monolingual text; diversify: "
         "translations of the training pairs in both directions; both: these two; distil: a first "
         "model's translations of the training sources by beam search, so that greedy search finds "
-        "them, too; auto: back if the corpus has such text, else none.",
+        "them, too; auto: back if the corpus has monolingual target text, else none.",
         panel="Synthetic pairs",
     )
     synthetic_search: Literal["greedy", "beam", "sample"] = setting(

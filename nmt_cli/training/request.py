@@ -189,7 +189,7 @@ def refuse_changes(directory: Path, saved: SavedOptions, explicit: Mapping[str, 
     if "epochs" in explicit and saved[TrainOptions].get("time") and "time" not in explicit:
         raise OptionError(
             f"{directory}/ was started with --time {saved[TrainOptions]['time']}; --epochs cannot be set now",
-            hint="give it more with --time, or start over with --force",
+            hint="allow more with --time, or start over with --force",
         )
     changed = [
         texts
@@ -274,7 +274,7 @@ def check_same_run(saved: Mapping[str, Any], request: TrainRequest, replay: str 
     for option, before, after in fingerprints:
         if before != after:
             raise DataError(
-                f"{directory}/ was started with other data: --{option} was {shorten(before)}, and is {shorten(after)}",
+                f"{directory}/ was started with different data: --{option} was {shorten(before)}, now {shorten(after)}",
                 hint=f"use the same --{option} as before, or start over with --force",
             )
     changed = [*list_changes(saved["network"], request.network), *list_changes(saved["training"], request.training)]

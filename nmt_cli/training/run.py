@@ -86,12 +86,12 @@ def explain_errors(role: ProcessRole) -> Iterator[None]:
     try:
         yield
     except tf.errors.ResourceExhaustedError as error:
-        hint = "use a smaller --batch or --batch-tokens; with --accumulate, updates stay as large as before"
+        hint = "use a smaller --batch or --batch-tokens; with --accumulate, the size of an update does not change"
         raise TrainingError("out of memory: a batch does not fit", hint=hint) from error
     except tf.errors.OpError as error:
         if role.processes > 1:
             hint = "read the message of the other process, then restart all processes with --resume"
-            problem = f"another process ended or cannot be reached: {find_reason(error)}"
+            problem = f"another process stopped or cannot be reached: {find_reason(error)}"
             raise TrainingError(problem, hint=hint) from error
         raise
 

@@ -102,7 +102,7 @@ def check_same_sources(corpus: PreparedCorpus, model: ModelDirectory) -> None:
         return
     if depth and learned:
         raise DataError(
-            f"{corpus.directory}/ has other features than {model.directory}/ was trained on",
+            f"the features in {corpus.directory}/ differ from those that {model.directory}/ was trained on",
             hint="extract the features of both corpora with the same network",
         )
     kinds = ("pictures", "text") if depth else ("text", "pictures")
@@ -133,7 +133,7 @@ def load_replayed_corpus(corpus: PreparedCorpus, config: TrainOptions) -> Replay
         old = reverse_corpus(old)
     if not extends_subwords(corpus, old):
         raise DataError(
-            f"{old.directory}/ has other subwords than {corpus.directory}/",
+            f"{old.directory}/ and {corpus.directory}/ have different subwords",
             hint=f"prepare the new pairs with the old subwords: `nmt prepare ... --tokenizer-from {old.directory}`",
         )
     replayed = Replayed(old, exclude_held_out(old, corpus))

@@ -31,7 +31,7 @@ class RepairOptions(Settings, panel="Repair"):
         harmless=True,
     )
     replace_unknown: bool = setting(
-        False, "Replace unknown words by the source words they attended to most.", harmless=True
+        False, "Replace unknown words with the source words they attended to most.", harmless=True
     )
 
 

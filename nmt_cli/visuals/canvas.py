@@ -82,7 +82,7 @@ def check_suffix(path: Path, allowed: Sequence[str] = SUFFIXES) -> None:
     """Raises OptionError if the suffix is not `allowed`, or if `path` is a directory."""
     if path.suffix.lower() not in allowed:
         raise OptionError(
-            f"{path} does not say which kind of picture to write",
+            f"{path} does not say which image format to write",
             hint=f"end the name with {' or '.join(allowed)}, such as {path.stem or 'attention'}{allowed[0]}",
         )
     if path.is_dir():

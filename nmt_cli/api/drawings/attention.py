@@ -221,7 +221,7 @@ def open_attentive(request: DrawingRequest, model: Path) -> LineTranslator:
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",
-            hint="train one with any other --attention than none; --beam, --curves and --nearest work here",
+            hint="train one with an --attention other than none; --beam, --curves and --nearest work here",
         )
     if len(request.models) > 1 and not translator.reads_text:
         raise OptionError(f"the model in {model}/ reads pictures", hint="draw each of these models on its own")

@@ -10,7 +10,7 @@ TERMINAL = Path("-")  # the output that is text, for a terminal
 SUBJECTS = ("beam", "curves", "corpus", "network", "nearest")  # the options that draw something else than attention
 
 
-class DrawingOptions(Settings, panel="Pictures"):
+class DrawingOptions(Settings, panel="Charts"):
     """The kind of drawing, and its options."""
 
     target: tuple[str, ...] = setting((), "Show the attention of this translation; one per sentence.", harmless=True)
@@ -18,7 +18,7 @@ class DrawingOptions(Settings, panel="Pictures"):
     subwords: bool = setting(False, "Show subwords instead of words.", harmless=True)
     transpose: bool = setting(False, "Put the source across and the translation down.", harmless=True)
     heads: bool = setting(
-        False, "Draw every head of every layer of a Transformer, in one picture; needs TensorFlow.", harmless=True
+        False, "Draw every head of every layer of a Transformer, in one image; needs TensorFlow.", harmless=True
     )
     beam: bool = setting(False, "Draw the beam search tree instead.", harmless=True)
     curves: bool = setting(False, "Draw the learning curves of the model instead.", harmless=True)

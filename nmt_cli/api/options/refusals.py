@@ -267,7 +267,7 @@ TRANSLATE = (
     require(list_names(ServeOptions) - {"serve"}, "serve", "add --serve 5000, or leave it out"),
     exclude(NOT_SERVED, "serve", "leave it out: clients send the texts"),
     exclude(
-        SEARCHED - {"max_source_length", "protect"}, "score", "leave it out: the translation is given, not generated"
+        SEARCHED - {"max_source_length", "protect"}, "score", "leave it out: nmt does not generate the translation"
     ),
     exclude({"prefix"}, "tm"),
     *(
@@ -411,7 +411,7 @@ VISUALIZE = (
     NEEDS_MEMORY,
     *(exclude(settings, subject) for subject, settings in NOT_DRAWN.items()),
     *(
-        exclude(OF_SEARCH - {"max_source_length"}, option, "leave it out: the translation is given, not generated")
+        exclude(OF_SEARCH - {"max_source_length"}, option, "leave it out: nmt does not generate the translation")
         for option in ("target", "pairs")
     ),
     Refusal(

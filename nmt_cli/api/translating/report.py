@@ -238,7 +238,7 @@ class TranslationReport:
 
     def describe_report(self) -> Iterator[str]:
         """Yields the line that names the rules of the failed checks, and how to see all texts that fail one."""
-        texts = f"{self.path}: {format_count(self.failed, self.source_cuts.thing)} to look at, and how to correct them"
+        texts = f"{self.path}: {format_count(self.failed, self.source_cuts.thing)} to check, and how to correct them"
         all_texts = [texts] if self.path is not None else ["add --report qa.html to see them all"]
         if self.failed or self.path is not None:
             yield "; ".join([self.name_rules()] * bool(self.failures) + all_texts)
@@ -311,10 +311,10 @@ class TranslationReport:
         texts = f"most {self.source_cuts.thing}s{files and f' of {files}'} are"
         if self.failures["other language"] >= self.failures["language"]:
             (message, _), *_ = self.other_languages.most_common(1)
-            text = f"{texts} in another language than {source}, from which this model translates: {message}"
+            text = f"{texts} not in {source}, the source language of this model: {message}"
             return DataError(text, hint="; ".join(hints))
         reverse = next(iter(find_models((self.languages[1], self.languages[0]))), None)
-        hints += [f"the other way: --model {reverse}"] if reverse else []
+        hints += [f"for the opposite direction: --model {reverse}"] if reverse else []
         return DataError(f"{texts} already in {target}", hint="; ".join(hints))
 
     def describe_failures(self, check: CheckRow) -> str:
@@ -377,8 +377,8 @@ class TranslationReport:
         texts = " ".join(dict.fromkeys(span.text for span in self.first_doubtful))
         more = " ..." if self.doubtful_spans > SPANS_SHOWN else ""
         return Remark(
-            f"of {format_count(self.spans, 'protected span')}, the network dropped {self.doubtful_spans:,}, which nmt "
-            f"put back by attention or position; check where they are: {texts}{more}{self.name_texts('spans')}"
+            f"of {format_count(self.spans, 'protected span')}, the network dropped {self.doubtful_spans:,}; nmt "
+            f"used attention or position to put them back, so check them: {texts}{more}{self.name_texts('spans')}"
         )
 
     def describe_words(self) -> Iterator[Remark]:

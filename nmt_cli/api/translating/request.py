@@ -45,8 +45,8 @@ class TranslateCommand(NamedTuple):
     def require_single_model(self) -> None:
         """Raises OptionError for several models."""
         if len(self.models) > 1:
-            hint = "name one, or average them with --ensemble"
-            raise OptionError("several --model need --serve, which chooses by language", hint=hint)
+            hint = "name one model, or combine them with --ensemble"
+            raise OptionError("more than one --model needs --serve, which chooses by language", hint=hint)
 
     @property
     def checks(self) -> CheckOptions:

@@ -115,7 +115,7 @@ class ResumableJob:
         if self.current:
             console.say(f"{format_count(self.current, 'file is', 'files are')} up to date")
         if self.edited:
-            edited = format_count(len(self.edited), "file stays as it was", "files stay as they were")
+            edited = format_count(len(self.edited), "edited file is kept", "edited files are kept")
             way_on = (
                 "to translate one again, move it away and reuse it with --tm: a .po or .xlf alone, other documents "
                 "after its source (--tm old.docx,edited.docx)"

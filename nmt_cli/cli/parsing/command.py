@@ -110,13 +110,13 @@ OTHER_COMMANDS = {
     "serve": "nmt translate --serve 5000",
     "server": "nmt translate --serve 5000",
     "info": "nmt translate --info, with --model NAME for another model",
-    "models": "nmt, which names the models that are installed",
-    "list": "nmt, which names the models that are installed",
+    "models": "nmt, which lists the installed models",
+    "list": "nmt, which lists the installed models",
     "version": "nmt --version",
     "score": "nmt evaluate, or nmt translate --score for given translations",
     "test": "nmt evaluate",
     "predict": "nmt translate",
-    "learn": "nmt train; with --init-from MODEL, from the weights of another",
+    "learn": "nmt train; with --init-from MODEL, from the weights of another model",
     "export": "nmt translate --export ctranslate2 -o FOLDER",
 }
 HELP = "help"
@@ -128,31 +128,31 @@ OTHER_ARGUMENTS = {  # commands without arguments: what a file that is typed aft
 # What other programs have an option for: of the options here, the first that the command has, and what to do.
 BY_ITSELF = {"": "give the file name alone, without an option"}
 FROM = {
-    "--source-language": "type --source-language LANGUAGE",
+    "--source-language": "use --source-language LANGUAGE",
     "": "the model sets the languages; to see them: nmt translate --info",
 }
 TO = {
-    "--target-language": "type --target-language LANGUAGE",
-    "--to": "type --to LANGUAGE, if the model has several targets",
+    "--target-language": "use --target-language LANGUAGE",
+    "--to": "use --to LANGUAGE, if the model has several targets",
     "": FROM[""],
 }
-LANGUAGES = {"--source-language": f"{FROM['--source-language']} and {TO['--target-language'].removeprefix('type ')}"}
+LANGUAGES = {"--source-language": f"{FROM['--source-language']} and {TO['--target-language'].removeprefix('use ')}"}
 OUTPUT = {
-    "--output": "type --output FILE",
+    "--output": "use --output FILE",
     "--vocab-size": "the corpus is written to --data DIR",
     "--epochs": "the model is written to --model DIR",
-    "--report": "type --report FILE",
+    "--report": "use --report FILE",
 }
-GPU = {"": "a GPU is used where there is one: docs/train.md"}
+GPU = {"": "nmt uses a GPU if there is one: docs/scale.md#gpus"}
 OTHER_OPTIONS: Mapping[str, Mapping[str, str]] = {
-    "-m": {"--model": "type --model DIR"},
+    "-m": {"--model": "use --model DIR"},
     **dict.fromkeys(("-i", "--in", "--input"), BY_ITSELF),
     **dict.fromkeys(("--from", "--source", "--src", "--source-lang", "--src-lang"), FROM),
     **dict.fromkeys(("--target", "--tgt", "--trg", "--target-lang", "--tgt-lang"), TO),
     **dict.fromkeys(("-o", "--output", "--out", "--out-dir", "--prepared"), OUTPUT),
     **dict.fromkeys(("--gpu", "--cuda", "--device"), GPU),
     **dict.fromkeys(("--lang", "--langs", "--languages"), LANGUAGES),
-    "--page": {"--export": "type --export page -o FOLDER, with the files that docs/page.md lists"},
+    "--page": {"--export": "use --export page -o FOLDER, with the files that docs/page.md lists"},
 }
 CLOSE = 0.7  # similarity of a mistyped name to the one that was probably meant
 MOST_SIMILAR = 3  # names that a hint lists
@@ -179,7 +179,7 @@ def explain_command(args: Sequence[str], commands: Collection[str]) -> OptionErr
     name = args[0]
     nearest = find_nearest(name, commands)
     typed = OTHER_COMMANDS.get(name) or (f"nmt {nearest}" if nearest else "")
-    return OptionError(f"there is no command {name}", hint=f"type {typed}" if typed else refer_to_help(None))
+    return OptionError(f"there is no command {name}", hint=f"run {typed}" if typed else refer_to_help(None))
 
 
 def refuse_arguments(context: Any, typed: Sequence[str], rest: Sequence[str]) -> None:
@@ -187,7 +187,7 @@ def refuse_arguments(context: Any, typed: Sequence[str], rest: Sequence[str]) ->
     command = context.command
     takes_text = any("SENTENCE" in (parameter.metavar or "") for parameter in command.params)
     if list(typed) == [HELP] and not takes_text and not Path(HELP).exists():
-        raise OptionError(f"help is an option of nmt {command.name}", hint=f"type nmt {command.name} --help")
+        raise OptionError(f"help is an option of nmt {command.name}", hint=f"run nmt {command.name} --help")
     if rest:
         hint = OTHER_ARGUMENTS.get(command.name, "").format(*rest)
         raise OptionError(f"nmt {command.name} takes no {rest[0]!r}", hint=hint or refer_to_help(context))
@@ -201,7 +201,7 @@ def suggest_option(context: Any, flag: str) -> str:
     if context.parent is None:  # before any command
         takers = [taker for taker in context.command.list_commands(context) if flag in list_flags(context, taker)]
         taker = TRANSLATE if TRANSLATE in takers else "".join(takers[:1])
-        return f"type it after a command, as in nmt {taker} {flag}" if taker else refer_to_help(context)
+        return f"put it after a command, as in nmt {taker} {flag}" if taker else refer_to_help(context)
     shown = [parameter for parameter in context.command.params if not getattr(parameter, "hidden", False)]
     options = [option for parameter in shown for option in (*parameter.opts, *parameter.secondary_opts)]
     for option, hint in OTHER_OPTIONS.get(flag, {}).items():
@@ -277,7 +277,7 @@ def assign(context: Any, values: dict[str, Any], text: str) -> Any:
     name, separator, value = text.partition("=")
     name = name.strip()
     if not separator:
-        raise OptionError(f"--set {text} has no value", hint=f"type --set {name or 'NAME'}=VALUE")
+        raise OptionError(f"--set {text} has no value", hint=f"use --set {name or 'NAME'}=VALUE")
     parameter = find_setting(context, name, where="--set", hint="leave it out, or set it for nmt {}")
     if parameter.nargs != 1:
         raise OptionError(f"--set {name} takes several values", hint=f"give them with {spell_option(parameter)}")

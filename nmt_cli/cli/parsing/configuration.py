@@ -139,7 +139,7 @@ def refuse_unknown_variables(context: typer.Context, environment: Mapping[str, s
         if not variable.startswith(PREFIX) or not value or OTHERS.fullmatch(variable) or variable in variables:
             continue
         if name == "config" or name in map_settings(context.command) or find_owner(context, name) is not None:
-            hint = f"type --{name}, or put it into {FILE}; the variables are {', '.join(variables)}"
+            hint = f"use --{name}, or put it into {FILE}; the variables are {', '.join(variables)}"
             raise OptionError(f"{variable} sets nothing: {name} has no variable", hint=hint)
         if nearest := find_nearest(variable, variables):
             raise OptionError(f"{variable} sets nothing: there is no such variable", hint=f"did you mean {nearest}?")

@@ -162,9 +162,9 @@ CorporaOption = Annotated[
 WrittenModelOption = Annotated[Path, declare_option("--model", "Directory of the model.", "Files", **OF_MODEL)]
 ModelsOption = Annotated[list[Path] | None, make_models_option("several are compared")]
 ServedModelsOption = Annotated[list[Path] | None, make_models_option("several with --serve")]
-PRECISION_HELP = "Weights in 8 bits or as trained.  [default: int8 if it cost at most 0.2 BLEU after training]"
+PRECISION_HELP = "Weights: 8-bit or as trained.  [default: int8 if it cost at most 0.2 BLEU after training]"
 Precision = Annotated[Literal["float", "int8"] | None, declare_option("--precision", PRECISION_HELP, "Files")]
-RERANK_HELP = "Model of the other direction, which ranks the hypotheses by the probability of the source."
+RERANK_HELP = "Model for the opposite direction, which ranks the hypotheses by the probability of the source."
 Rerank = Annotated[Path | None, declare_option("--rerank", RERANK_HELP, "Decoding", metavar="MODEL", harmless=True)]
 AsJson = Annotated[bool, declare_option("--json", "Print one JSON object.", "Output", harmless=True)]
 Force = Annotated[bool, declare_option("--force", "Replace existing output.", "Files")]
@@ -174,8 +174,8 @@ Configuration = Annotated[
     Path | None,
     declare_option(
         "--config",
-        "TOML file with options of the same names, at the top or in a table with the name of the command; typed "
-        "options take precedence.  [default: the safe options of nmt.toml in the current directory]",
+        "TOML file with options of the same names, at the top or in a table with the name of the command; those on "
+        "the command line take precedence.  [default: the safe options of nmt.toml in the current directory]",
         "Files",
         is_eager=True,
         callback=read_configuration,

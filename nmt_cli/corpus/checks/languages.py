@@ -156,7 +156,7 @@ class LanguageCheck(CorpusCheck):
 
 class Swapped(LanguageCheck):
     name = "swapped"
-    problem = "each side is in the language of the other"
+    problem = "source and target are the wrong way round"
 
     def learn_judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> PairJudge:
         nats = DECISIVE_FOR_BOTH, DECISIVE_FOR_BOTH_PER_NGRAM
@@ -286,7 +286,7 @@ def describe_file(pairs: Pairs, rows: BoolArray, file: int, largest: int, unlike
     codes = {side: recognise_language(pairs, pairs.get_texts(side), rows) or "CODE" for side in sides}
     tags = "".join(f"={'to' if side == 'target' else 'from'}:{codes[side]}" for side in sides)
     name = pairs.input_names[file]
-    return f"the {' and the '.join(sides)} of {name}, unlike {pairs.input_names[largest]}; if so, type {name}{tags}"
+    return f"the {' and the '.join(sides)} of {name}, unlike {pairs.input_names[largest]}; if so, use {name}{tags}"
 
 
 def count_letters(pairs: Pairs, side: Side, rows: BoolArray) -> LetterCounts:
@@ -413,7 +413,7 @@ class Script(CorpusCheck):
 
 class Shifted(CorpusCheck):
     name = "shifted"
-    problem = "lines shifted: source and target do not belong together"
+    problem = "shifted lines: source and target are misaligned"
     crosses_languages = True  # each input is a group of its own
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:

@@ -110,7 +110,7 @@ def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: Prep
             if (is_other or kind in tagged) and not (has_column or has_kind(file, kind)):
                 tag = f"{file.name}={PREFIXES[kind]}:{language}"
                 why = f"says that its {kind} is {language}, but" if is_other else f"has no tag of its {kind}, so"
-                yield f"{file.name} {why} nmt treats it as {usual}; if it is not, type {tag}"
+                yield f"{file.name} {why} nmt treats it as {usual}; if it is not, use {tag}"
 
 
 def list_unknown(languages: Sequence[str]) -> Iterator[str]:

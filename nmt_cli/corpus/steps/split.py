@@ -314,7 +314,7 @@ def refuse_connected(where: str, pairs: int, groups: int, shared: str) -> NoRetu
     raise DataError(
         f"{where}: {format_count(pairs, 'pair')} share so many {shared} that they form {number}, "
         "too few or too large to split",
-        hint="add pairs with other sentences, or choose larger splits with --dev and --test",
+        hint="add pairs with different sentences, or choose larger splits with --dev and --test",
     )
 
 

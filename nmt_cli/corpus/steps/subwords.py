@@ -171,7 +171,7 @@ def find_reused_subwords(path: Path, settings: TokenizerSettings) -> ReusedSubwo
         raise NotFoundError(f"{path} does not exist", hint=TOKENIZERS)
     card = find_card(path)
     if path.is_dir() and card is None:
-        raise NotFoundError(f"{path}/ holds neither a model nor a prepared corpus", hint=TOKENIZERS)
+        raise NotFoundError(f"{path}/ contains neither a model nor a prepared corpus", hint=TOKENIZERS)
     reused = use_single_file(path, settings) if card is None else read_subword_card(card)
     for file in {reused.source, reused.target}:
         try:

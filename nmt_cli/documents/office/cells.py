@@ -228,7 +228,7 @@ def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], document: Docume
         except DataError as problem:
             error = error or problem
     if len(keys) > 1 and has_header(source):
-        document.notes["further sheets with that column, left as they are"] += len(keys) - 1
+        document.notes["further sheets with that column, left unchanged"] += len(keys) - 1
     if keys:
         return keys[0]
     raise error or DataError(f"{source.name} has no cells", hint="name another file")

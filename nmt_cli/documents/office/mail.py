@@ -37,8 +37,8 @@ TRANSFER_ENCODING = rb"(?im)^(Content-Transfer-Encoding:)[^\r\n]*"
 PART_CHARSET = rb"(?i)(charset\s*=\s*)(?:\"[^\"]*\"|[^\s;]+)"
 TEXT_PARTS: dict[str, type[Document]] = {"text/plain": WrappedDocument, "text/html": HtmlDocument}
 SEALED = frozenset({"multipart/signed", "multipart/encrypted"})
-SEALED_NOTE = "signed or encrypted parts, left as they are"
-UNREADABLE_NOTE = "parts that are not in the encoding that they declare, left as they are"
+SEALED_NOTE = "signed or encrypted parts, left unchanged"
+UNREADABLE_NOTE = "parts that are not in the encoding that they declare, left unchanged"
 UTF8_SIGN = "\ufeff"  # before a part, which is UTF-8 whatever its markup declares
 MOST_NESTED = 20  # of parts within parts
 

@@ -116,7 +116,7 @@ def report_other_language(hypotheses: Hypotheses, references: Sequence[str], sou
     ):
         return []
     is_source = measure_overlap(others, read) >= ONE_LANGUAGE
-    why = "in the language of the sources" if is_source else "in another language than the hypotheses"
+    why = "in the language of the sources" if is_source else "in a different language"
     return [f"the references seem to be {why}: they share hardly any words with the hypotheses"]
 
 

@@ -250,7 +250,7 @@ def find_checkpoint(path: Path) -> Path:
         return path
     checkpoints = sorted(path.rglob("*.ckpt"))
     if len(checkpoints) != 1:
-        raise NotFoundError(f"{path}/ holds {len(checkpoints)} checkpoints (*.ckpt)", hint="name the file itself")
+        raise NotFoundError(f"{path}/ contains {len(checkpoints)} checkpoints (*.ckpt)", hint="name the file itself")
     return checkpoints[0]
 
 

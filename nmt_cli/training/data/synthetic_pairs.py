@@ -122,7 +122,7 @@ def make_plan(corpus: PreparedCorpus, config: TrainOptions) -> Plan:
     if mode in ("back", "both"):
         if not has_text["target"]:
             raise OptionError(
-                f"--synthetic {mode} needs target text without translations, which {corpus.directory}/ does not have",
+                f"--synthetic {mode} needs monolingual target text, which {corpus.directory}/ does not have",
                 hint="prepare the corpus with --monolingual-target, or use --synthetic diversify",
             )
         tasks.append(Task("back-translation", "reverse", "monolingual", is_tagged=True))
@@ -204,7 +204,7 @@ class Stages:
         now = json.loads(json.dumps(identity))
         if any(stages.identity.get(name) != now[name] for name in (identity if compared is None else compared)):
             raise DataError(
-                f"the stages in {directory}/ belong to other data or other settings",
+                f"the stages in {directory}/ belong to different data or settings",
                 hint="continue with the same options, or start over with --force",
             )
         return stages

@@ -205,7 +205,10 @@ class DoubtfulPair(NamedTuple):
     drops: Sequence[float] = ()  # nats by which each token that needs them is less likely without them; 0 for others
 
     def compare(self, translation: Translation, values: Sequence[float]) -> DoubtfulPair:
-        """Returns the pair with what each token of a translation loses without it, which then has these `values`."""
+        """Returns the pair with its `drops`: by how much each token of a translation is less likely without the words.
+
+        `values` are the log-probabilities of the tokens without them.
+        """
         best = translation.hypotheses[0]
         drops = np.subtract(best.token_log_probabilities, values)
         shares = best.attention[:, self.positions].sum(axis=1)

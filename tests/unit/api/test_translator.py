@@ -251,7 +251,7 @@ def test_another_process_loads_the_same_translator(tmp_path: Path) -> None:
         loaded("a", glossary={"a": 3})
     with pytest.raises(OptionError, match="is a folder") as problem:
         loaded.translate_file(tmp_path, tmp_path / "out")
-    assert f"type: nmt translate {tmp_path} -o {tmp_path / 'out'}" in problem.value.hint
+    assert f"run: nmt translate {tmp_path} -o {tmp_path / 'out'}" in problem.value.hint
     loaded.close()
     assert copied(texts[0]) == "Moin zusammen."
 

@@ -223,7 +223,7 @@ def test_a_named_file_replaces_the_found_one(given: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("variables", "message", "hint"),
     [
-        ({"NMT_BEAM_SIZE": "1"}, "NMT_BEAM_SIZE sets nothing: beam-size has no variable", "type --beam-size"),
+        ({"NMT_BEAM_SIZE": "1"}, "NMT_BEAM_SIZE sets nothing: beam-size has no variable", "use --beam-size"),
         ({"NMT_EPOCHS": "3"}, "NMT_EPOCHS sets nothing: epochs has no variable", "NMT_MODEL, NMT_DATA, NMT_API_KEY"),
         ({"NMT_CONFIG": "a.toml"}, "NMT_CONFIG sets nothing", "variables are"),
         ({"NMT_MODLE": "m"}, "NMT_MODLE sets nothing: there is no such variable", "did you mean NMT_MODEL?"),

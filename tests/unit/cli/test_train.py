@@ -112,9 +112,9 @@ def test_a_training_ended_at_once_says_what_is_saved_and_what_to_type(
     assert not Path("model").exists()
     write_state(Path("model"), updates=9)
     Path("model", "model.json").write_text("{}")
-    beside_earlier = f"{nothing}; model/ still holds the earlier model. Start again with: nmt train"
+    beside_earlier = f"{nothing}; model/ still contains the earlier model. Start again with: nmt train"
     assert train("--force", *began) == f"{beside_earlier} --no-tied --units 512 --force"
-    earlier = "error: the last training run in model/ ended before its first update, and nothing of it was saved"
+    earlier = "error: the last training run in model/ stopped before its first update, so nothing was saved"
     assert train("--resume") == earlier
     saved = "interrupted; continue from the last checkpoint with: nmt train"
     assert train("--resume") == f"{saved} --resume"  # the one before, as was typed once more

@@ -71,7 +71,7 @@ def test_spans_to_look_at_are_counted_and_the_first_five_named(capsys: pytest.Ca
         report.add(translation)
     assert (report.doubtful_spans, len(report.first_doubtful)) == (2000, 5)
     assert "of 2,000 protected spans, the network dropped 2,000" in (found := summary(capsys, *lost))
-    assert "check where they are: {0} {1} {2} ..." in found
+    assert "so check them: {0} {1} {2} ..." in found
 
 
 def run_translate(*arguments: str) -> Result:
@@ -158,8 +158,8 @@ def test_the_hint_names_no_model_where_the_default_is(tmp_path: Path, monkeypatc
         ("nwes.txt", "did you mean news.txt?"),
         ("news", "did you mean news.txt?"),
         ("news.txt new.txt", "did you mean news.txt?"),
-        ("one.csv b.txt", "see what is there: ls ."),
-        ("data/a data/b", "see what is there: ls ."),
+        ("one.csv b.txt", "to list the files: ls ."),
+        ("data/a data/b", "to list the files: ls ."),
     ],
 )
 def test_files_that_are_meant_are_still_named(
@@ -178,7 +178,7 @@ def test_where_most_lines_are_in_the_target_language_only_that_is_told(capsys: p
     for translation in (foreign, foreign, line(hypothesis())):
         report.add(translation)
     remark, _rules = report.list_remarks()
-    assert remark.text == "most lines are already in German; the other way: --model deu-eng"
+    assert remark.text == "most lines are already in German; for the opposite direction: --model deu-eng"
     assert "1 of 2 lines already in the target language" in summary(capsys, foreign, line(hypothesis()))
 
 

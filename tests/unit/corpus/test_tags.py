@@ -168,7 +168,7 @@ def test_files_of_other_languages_are_named(tmp_path: Path, files: dict[str, str
         for n, (name, tags) in named
     ]
     report = prepare(inputs, tmp_path / "prepared", PrepareOptions())
-    assert [note.rpartition("/")[2] for note in report.notes if "; if it is not, type " in note] == notes
+    assert [note.rpartition("/")[2] for note in report.notes if "; if it is not, use " in note] == notes
 
 
 def test_tags_of_a_column_name_the_language_that_nothing_else_does(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def test_files_in_other_languages_are_left_or_refused() -> None:
     both = f'<xliff version="1.2">{file.format("fr")}{file.format("de-AT")}</xliff>'
     document = open_bytes("xliff", both.encode())
     assert b"".join(write_document(document, louder)).decode().count("<target") == 1
-    assert list(document.notes.elements()) == ["units left as they are, in a <file> of other languages"]
+    assert list(document.notes.elements()) == ["units left unchanged, in a <file> of other languages"]
     with pytest.raises(DataError, match="it is en -> fr, but the model translates en -> de"):
         convert_bytes("xliff", f'<xliff version="1.2">{file.format("fr")}</xliff>'.encode(), louder)
 

@@ -138,7 +138,7 @@ def add_sheet(data: bytes) -> bytes:
 def test_further_sheets_with_the_column_are_noted(name: str, data: bytes, column: str, sheets: int) -> None:
     document = open_bytes(name, data, column=column)
     list(write_document(document, louder))
-    assert document.notes["further sheets with that column, left as they are"] == sheets
+    assert document.notes["further sheets with that column, left unchanged"] == sheets
 
 
 @pytest.mark.parametrize(("name", "data"), [("xlsx", XLSX), ("ods", ODS)])

@@ -105,4 +105,4 @@ def test_a_text_in_base64_stays_so_and_a_file_of_several_messages_is_read_whole(
 
 def test_signed_mail_is_told_and_stays() -> None:
     written, notes = converted("eml", "Content-Type: multipart/signed; boundary=a\n\n--a\n\nHello.\n--a--\n")
-    assert "Hello." in written and notes == {"signed or encrypted parts, left as they are": 1}
+    assert "Hello." in written and notes == {"signed or encrypted parts, left unchanged": 1}

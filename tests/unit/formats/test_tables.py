@@ -288,7 +288,7 @@ TABLES: list[tuple[str, tuple[str, ...], tuple[str, str] | None, str]] = [
     ("", ("news-{n}", *SENTENCES, "CC-BY 2.0 (France) #{n} (anna) & #1{n} (bob)"), None, ""),
     ("", ("2024-01-0{n}", "eng", "source", "lat", "target", "forum"), None, ""),
     ("", ("dialog|label", *SENTENCES), None, ""),
-    ("", ("{n}", *SENTENCES), None, "columns 2 and 3 hold text and are used; ignored: 1 numbers"),
+    ("", ("{n}", *SENTENCES), None, "columns 2 and 3 contain text and are used; ignored: 1 numbers"),
     # of many columns of text the two with sentences
     ("", ("word{n}", "gloss{n}", *SENTENCES), None, ""),
     ("lx\tge\tPhrase\tText\n", ("word{n}", "gloss{n}", *SENTENCES), None, ""),

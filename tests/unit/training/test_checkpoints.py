@@ -183,7 +183,7 @@ def test_a_state_gives_back_variables_facts_and_history(tmp_path: Path) -> None:
 
 def test_a_state_of_another_network_is_refused(tmp_path: Path) -> None:
     Checkpoints(tmp_path).save_state(network().variables, {})
-    with pytest.raises(DamagedError, match="does not hold the state"):
+    with pytest.raises(DamagedError, match="does not contain the state"):
         Checkpoints(tmp_path).load_state(network(layers=2).variables)
 
 
@@ -234,7 +234,7 @@ def test_a_training_that_fails_before_its_first_update_leaves_nothing(tmp_path: 
     for updates in (None, 0, 1):
         with pytest.raises(KeyboardInterrupt), lock_model(tmp_path / "new", replace=False):
             missing = explain_missing_model(tmp_path / "new")
-            assert missing.message == f"{tmp_path / 'new'}/ is being trained, and holds no model yet"
+            assert missing.message == f"{tmp_path / 'new'}/ is being trained, and contains no model yet"
             if updates is not None:
                 leave_state(tmp_path / "new", updates)
             raise KeyboardInterrupt

@@ -252,7 +252,7 @@ def test_a_lost_process_is_told_with_the_cause_alone() -> None:
     for said, told in ((message, cause), ("Deadline Exceeded", "Deadline Exceeded"), (None, "UnavailableError")):
         with pytest.raises(TrainingError) as caught, explain_errors(ProcessRole(index=1, workers=2)):
             raise tf.errors.UnavailableError(None, None, said)
-        assert caught.value.message == f"another process ended or cannot be reached: {told}"
+        assert caught.value.message == f"another process stopped or cannot be reached: {told}"
 
 
 # Tests of meter: .

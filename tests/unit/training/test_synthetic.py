@@ -82,7 +82,7 @@ def test_the_plan_follows_from_the_mode_and_from_what_the_corpus_has(with_text: 
     assert diversify.directions == ("reverse", "forward")
     distil = make_plan(with_text, TrainOptions(synthetic="distil", synthetic_search="greedy"))
     assert distil.directions == ("forward",) and [task.search for task in distil.tasks] == ["beam"]
-    with pytest.raises(OptionError, match="needs target text without translations"):
+    with pytest.raises(OptionError, match="needs monolingual target text"):
         make_plan(
             replace(with_text, manifest=replace(with_text.manifest, monolingual={})), TrainOptions(synthetic="back")
         )
@@ -170,7 +170,7 @@ def test_stages_are_interrupted_resumed_removed_and_named_in_the_card(
     assert TrainOptions(**began.saved[TrainOptions]) == CONFIG
     assert ModelConfig.from_options(**began.saved[ModelConfig]) == NETWORK
     # 3. Another run is refused.
-    with pytest.raises(DataError, match="belong to other data or other settings"):
+    with pytest.raises(DataError, match="belong to different data or settings"):
         train_with_synthetic(replace(request, training=replace(CONFIG, seed=2), resume=True))
     # 4. Stop in the second stage, then finish.
     with pytest.raises(Interrupted, match="stage 3 of 3"):

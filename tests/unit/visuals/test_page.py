@@ -205,7 +205,7 @@ def test_a_table_of_csv_has_a_row_for_each_score(compared: SystemComparison, tmp
         ("worse", "TER", "false", "b"),
     ]
     assert float(rows[0]["score"]) == pytest.approx(compared.reports[0].scores["bleu"].value, abs=1e-4)
-    assert rows[0]["spread_is"].startswith("± half the 95 % interval") and rows[3]["lower_is_better"] == "true"
+    assert rows[0]["spread_is"].startswith("± half the width of the 95 %") and rows[3]["lower_is_better"] == "true"
 
 
 def test_runs_are_told_by_their_mean_and_deviation(compared: SystemComparison) -> None:

@@ -20,7 +20,7 @@ from support.translations import same
 
 TITLES = {
     "numbers": CheckTitle("with other numbers", "docs/rules.md#check-numbers"),
-    "length": CheckTitle("of an unusual length", "docs/rules.md#check-length"),
+    "length": CheckTitle("of unusual length", "docs/rules.md#check-length"),
 }
 WRONG = (FailedCheck("length", "too <short>"), FailedCheck("numbers", "number 7 missing"))
 

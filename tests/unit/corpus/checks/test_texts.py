@@ -354,7 +354,7 @@ def test_a_french_file_among_german_ones_is_found_and_a_tag_ends_that(tmp_path: 
     findings = prepare(files, tmp_path / "one", PrepareOptions()).manifest.findings
     (finding,) = [finding for finding in findings if finding.check == "other-file"]
     assert (finding.count, finding.action) == (400, "reported")
-    assert "the target of toy.tsv, unlike en-de.tsv; if so, type toy.tsv=to:" in finding.note
+    assert "the target of toy.tsv, unlike en-de.tsv; if so, use toy.tsv=to:" in finding.note
     with pytest.raises(DataError, match="--strict: 400 other-file"):
         prepare(files, tmp_path / "two", PrepareOptions(strict=True))
     files[1] = CorpusFile(french, tags=parse_tag_list("to:fr"))
