@@ -31,7 +31,7 @@ class ServeOptions(Settings, panel="Server"):
         harmless=False,
     )
     allow_host: tuple[str, ...] = setting((), "Another host name of this server; can be repeated.")
-    cors: bool = setting(False, "Let pages of any site read the responses.")
+    cors: bool = setting(False, "Let pages from any site read responses.")
     memory_limit: str | None = setting(
         None, "With several --model, unload the least recently used models above this much memory: 2G, 500M."
     )

@@ -91,7 +91,7 @@ class Translator:
     def __new__(cls, *arguments: Any, **_: Any) -> Self:
         if len(arguments) < 3:  # which `nmt.load` gives
             model = next((str(value) for value in arguments if isinstance(value, str | os.PathLike)), "eng-deu")
-            raise OptionError("a Translator is loaded", hint=f"call nmt.load({json.dumps(model)})")
+            raise OptionError("a Translator cannot be created directly", hint=f"call nmt.load({json.dumps(model)})")
         return super().__new__(cls)
 
     def __init__(

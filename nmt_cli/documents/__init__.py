@@ -125,7 +125,7 @@ def check_options(name: str, source: DocumentSource) -> None:
     config, where = source.config, f"{source.name} is read as {name}"
     if config.new_column is not None and len(config.column) != 1:
         several = "leave --new-column out: the translations of each column get one of their own"
-        hint = several if config.column else "say with --column which column is translated"
+        hint = several if config.column else "name the column to translate with --column"
         raise OptionError(f"--new-column needs {'one ' * bool(config.column)}--column", hint=hint)
     if config.column and name not in HOLDERS["column"]:
         raise OptionError(
@@ -147,6 +147,6 @@ def check_options(name: str, source: DocumentSource) -> None:
     if config.sort_by_confidence and name not in HOLDERS["sort_by_confidence"]:
         raise OptionError(f"--sort-by-confidence: {where}, whose parts must keep their order", hint="leave it out")
     if config.sort_by_confidence and not config.column:
-        raise OptionError("--sort-by-confidence needs --column", hint="say with --column which column is translated")
+        raise OptionError("--sort-by-confidence needs --column", hint="name the column to translate with --column")
     if config.encoding is not None and find_row(name).names_encoding:
         raise OptionError(f"--encoding: {where}, which names its encoding itself", hint="leave it out")

@@ -125,7 +125,7 @@ class DocumentSource(NamedTuple):
             if size > maximum << 20:
                 raise DataError(
                     f"{self.name} is larger than {maximum:,} MiB, and must fit into memory as a whole",
-                    hint="divide it, and translate the parts one by one",
+                    hint="split it, and translate the parts one by one",
                 )
             yield part
 

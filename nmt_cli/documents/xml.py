@@ -266,7 +266,7 @@ def cut_document(
     try:
         yield from cut_units(text, unit_names, tag_names)
     except ValueError as error:
-        refuse_part(source.name, str(error), "divide the document")
+        refuse_part(source.name, str(error), "split the document")
 
 
 def find_xml_encoding(data: bytes) -> str | None:

@@ -135,13 +135,13 @@ FORMATS = (
         *("sgm", "a WMT test set in SGML", ".sgm .sgml", "", "testsets.SgmReader"),
         is_scored=True,
         roots=("srcset", "refset", "tstset", "mteval"),
-        advice="take its segments out first, one per line: sacrebleu -t wmt20 -l en-de --echo src",
+        advice="extract its segments first, one per line: sacrebleu -t wmt20 -l en-de --echo src",
     ),
     make_format(
         *("wmt", "a WMT test set in XML", "", "", "testsets.WmtReader"),
         is_scored=True,
         roots=("dataset",),
-        advice="take its segments out first, one per line",
+        advice="extract its segments first, one per line",
     ),
     make_format(
         *("usfm", "Bible text in USFM", ".usfm .sfm", "usfm.UsfmDocument", "usfm.UsfmReader"),
@@ -217,13 +217,13 @@ FORMATS = (
     make_format("xml", "an XML file of an unknown kind", ".xml"),
     make_format(
         *("code", "the source code of a program", PROGRAM_FILES),
-        advice="take its texts out first: xgettext -o {stem}.pot {name}",
+        advice="extract its texts first: xgettext -o {stem}.pot {name}",
     ),
     make_format("commands", "data or commands for a program", COMMAND_FILES),
     make_format(
         *("rpy", "a script of Ren'Py", ".rpy .rpym"),
         shape=r"(?:\s*(?:#|init\b|define )[^\n]*\n)*\s*(?:label \w+(?:\([^\n]*\))?|translate \w+ \w+):\s*\n",
-        advice="take its texts out first: in Ren'Py's launcher, Extract Dialogue, as text",
+        advice="extract its texts first: in Ren'Py's launcher, Extract Dialogue, as text",
     ),
     make_format(
         *("gift", "Moodle questions in GIFT", ".gift"),
@@ -234,11 +234,11 @@ FORMATS = (
     make_format(
         *("xunity", "game texts of XUnity.AutoTranslator"),
         shape=r"(?:[ \t\r]*(?://[^\n]*)?\n)*+(?:[^\n=]*(?:\\=[^\n=]*)*=\r?\n|[^\n=]*(?:\\=[^\n=]*)*=\r?$){2}",
-        advice="let the game ask: nmt translate --serve (docs/serve.md says what to write into its Config.ini)",
+        advice="run nmt translate --serve and connect the game: docs/serve.md shows the lines of its Config.ini",
     ),
     make_format("rtf", "rich text", ".rtf", starts=(b"{\\rtf",), advice=CONVERT),
     make_binary(
-        "pdf", "a PDF document", ".pdf", starts=(b"%PDF-",), advice="take its text out first: pdftotext -layout {name}"
+        "pdf", "a PDF document", ".pdf", starts=(b"%PDF-",), advice="extract its text first: pdftotext -layout {name}"
     ),
     make_binary(
         *("office", "a document from an old version of Office", ".doc .xls .ppt"),

@@ -27,7 +27,7 @@ MAXIMUM_COPIED = 1 << 27  # bytes of all parts beyond that ratio, unpacked: part
 MAXIMUM_PARTS = 20_000
 ENCRYPTED = 1  # the bit of a zip entry that says so
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of Office before 2007, and of encrypted documents after it
-SAVE_AGAIN, DIVIDE = "open and save the file once more", "divide the document"  # hints
+SAVE_AGAIN, DIVIDE = "open and save the file once more", "split the document"  # hints
 # All that zipfile raises for bytes that are no archive: it trusts the sizes and positions that stand in one.
 DAMAGE = (
     *(BadZipFile, zlib.error, lzma.LZMAError, struct.error),

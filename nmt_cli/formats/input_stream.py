@@ -320,7 +320,7 @@ class InputStream:
         if "\0" in text:
             raise DataError(
                 f"{self.name}, line {self.lines_seen}: a NUL byte at column {text.index(chr(0)) + 1}",
-                hint="text is needed; if it is UTF-16, say so: --encoding utf-16-le",
+                hint="nmt reads only text; if it is UTF-16, use --encoding utf-16-le",
             )
         return text
 
@@ -338,15 +338,15 @@ class InputStream:
     def refuse_guess(self) -> NoReturn:
         raise DataError(
             f"{self.name}, line {self.lines_seen}: neither UTF-8 nor {self.guessed_encoding}",
-            hint="say which encoding it is, for instance --encoding cp1251",
+            hint="name its encoding, such as --encoding cp1251",
         )
 
     def refuse_encoding(self, data: bytes, error: UnicodeDecodeError) -> NoReturn:
         """Raises a DataError that names the likely encoding."""
         likely = "cp1252" if is_cp1252(data) else "iso-8859-1"
-        hint = f"if it is {likely}, say so: --encoding {likely}"
+        hint = f"if it is {likely}, use --encoding {likely}"
         if self.guesses_encoding and not is_western(data):
-            hint = "say which encoding it is, for instance --encoding cp1251"
+            hint = "name its encoding, such as --encoding cp1251"
         if self.encoding is not None:
             hint = "give the right encoding with --encoding"
         raise DataError(

@@ -258,7 +258,7 @@ class SuggestionsReader(Reader):
         damaged: int | None = None
         for line, suggestion in read_suggestions(file):
             if damaged is not None:
-                self.refuse(damaged, "not a correction", "take the line out")
+                self.refuse(damaged, "not a correction", "remove the line")
             if suggestion is None:
                 damaged = line  # of the last line, a part was written
                 continue

@@ -125,7 +125,7 @@ class Reader(ABC):
                     self.refuse(
                         row.line,
                         f"{MAXIMUM_EMPTY:,} empty {name_line(self.file.name, self.options.format)}s in succession",
-                        "take them out",
+                        "remove them",
                     )
                 yield row
         finally:
@@ -316,7 +316,7 @@ class KeyedReader(Reader):
                 size += len(text.text)
                 if size > MAXIMUM_SIDE:
                     message = f"{stream.name}: more than {MAXIMUM_SIDE:,} characters"
-                    raise DataError(message, hint="divide it into several files")
+                    raise DataError(message, hint="split it into several files")
         if repeated:
             count = format_count(len(repeated), f"{self.noun} has", f"{self.noun}s have")
             self.add_note(f"{count} a repeated number and left out: {join_first(repeated, REPEATED_SHOWN)}")

@@ -82,7 +82,7 @@ class Book(ABC):
         """Returns the cells of a row that are not empty. Raises DataError if it is wider than any sheet."""
         cells = list(self.read_cells(row))
         if cells and max(map(GET_COLUMN, cells)) >= MAXIMUM_COLUMNS:
-            refuse_part(self.name, f"a row has more than {MAXIMUM_COLUMNS:,} columns", "divide the sheet")
+            refuse_part(self.name, f"a row has more than {MAXIMUM_COLUMNS:,} columns", "split the sheet")
         return cells
 
     def read_elements(self, part: str, *names: str, container: str = "") -> Iterator[Element]:

@@ -227,7 +227,7 @@ class RnnConfig(ModelConfig, panel="Network"):
         if self.input_feeding and self.attention_kind.feeds_recurrence:
             raise OptionError(
                 f"--input-feeding cannot be combined with --attention {self.attention}",
-                hint="its context feeds the recurrence already; use dot, general, concat or scaled-dot",
+                hint="its context already feeds the recurrence; use dot, general, concat or scaled-dot",
             )
         if self.tied and self.readout_width != self.embedding:
             raise OptionError(

@@ -401,7 +401,7 @@ class Guard:
         if origin is not None and path.startswith(WRITING) and request.method != "OPTIONS":
             is_own_page = split_origin(origin).netloc.lower() == hosts[0].lower()
             if not (is_own_page or self.rules.may_read(origin)):
-                return refuse(403, "pages of other sites may not write here; see --cors")
+                return refuse(403, "pages from other sites may not write here; see --cors")
         length = request.headers.get("content-length")
         if length is not None and "transfer-encoding" in request.headers:  # a proxy may believe the other one
             return refuse(400, "a request has either a Content-Length or a Transfer-Encoding")

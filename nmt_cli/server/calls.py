@@ -269,7 +269,7 @@ def admit_by_head(request: Request, service: Service, *, takes_files: bool) -> s
     caller = service.admission.admit_by_head(find_key_in_head(request), find_address(request))
     most = service.limits.body
     if caller is None and takes_files and int(request.headers.get("content-length", most + 1)) > most:
-        raise RequestError(403, "for so large a document, send the API key as a header: Authorization: Bearer KEY")
+        raise RequestError(403, "for a document this large, send the API key in a header: Authorization: Bearer KEY")
     return caller
 
 

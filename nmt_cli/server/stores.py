@@ -377,9 +377,9 @@ def read_file(path: Path, languages: tuple[str, str], report: Callable[[str], No
             if suggestion is not None:
                 yield suggestion
             elif (damaged := damaged + 1) <= SHOWN:
-                report(f"{path}, line {number:,}: not a complete correction; it is left out")
+                report(f"{path}, line {number:,}: not a complete correction, so it is skipped")
     if damaged > SHOWN:
-        report(f"{path}: {format_count(damaged, 'line')} that are not corrections; they are left out")
+        report(f"{path}: {format_count(damaged, 'line')} that are not corrections, so they are skipped")
 
 
 def require_heading(line: bytes, languages: tuple[str, str], path: Path) -> None:

@@ -304,5 +304,5 @@ class SourceCuts:
         texts = format_count(self.count, f"{self.thing} has", f"{self.thing}s have")
         return (
             f"{texts} a sentence longer than max-source-length {self.read:,}, which was truncated; "
-            f"the first is {self.thing} {self.first:,}, with one of {format_count(self.positions, 'source token')}"
+            f"the first is {self.thing} {self.first:,}, with {format_count(self.positions, 'source token')}"
         )

@@ -62,7 +62,7 @@ class FoundFile(NamedTuple):
     @property
     def warning(self) -> str:
         """The line that says why it is not read, and how to read it all the same; empty if it is read."""
-        return f"{FILE} is not read: {self.doubt}; --config {FILE} reads it" if self.doubt else ""
+        return f"nmt does not read {FILE}: {self.doubt}; to read it, use --config {FILE}" if self.doubt else ""
 
 
 def find_file() -> FoundFile | None:

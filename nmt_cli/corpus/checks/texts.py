@@ -249,7 +249,7 @@ class Apostrophes(ApostropheCheck):
 
 class MixedApostrophes(ApostropheCheck):
     name = "mixed-apostrophes"
-    problem = "several apostrophes for one letter, none of them clearly the usual one: use only one in the file"
+    problem = "several apostrophes for one letter, none of them clearly the most common: use only one in the file"
     action = "reported"
 
 

@@ -207,7 +207,7 @@ class YamlDocument(Document):
         yield make_verbatim_unit(decoded.mark)
         text = self.rename_language(decoded.text)
         if len(text) > YAML_CHARACTERS:
-            self.source.refuse(1, f"more than {YAML_CHARACTERS >> 20} MiB of YAML", "divide the file")
+            self.source.refuse(1, f"more than {YAML_CHARACTERS >> 20} MiB of YAML", "split the file")
         position = 0
         for scalar in self.find_scalars(text):
             if scalar.start < position:

@@ -277,7 +277,7 @@ PATHS = tuple(
             optional=("source_lang", "tag_handling", "ignore_tags", "formality", "glossary_id"),
         ),
         ServedPath("/v2/languages", list_languages, "List the languages, as DeepL does.", (), ("type",), BOTH),
-        ServedPath("/v2/usage", report_usage, "Say that there is no quota.", methods=BOTH),
+        ServedPath("/v2/usage", report_usage, "Report that there is no quota.", methods=BOTH),
         *GLOSSARY_PATHS,
         *DOCUMENT_PATHS,
     )

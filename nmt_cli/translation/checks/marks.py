@@ -74,7 +74,7 @@ def compare_quotes(source: str, target: str, context: CheckContext, *, is_quoted
     """Describes the fault of quotation marks; `is_quoted` says that the source has single ones."""
     count, target_count = (sum(map(text.count, DOUBLE_QUOTES)) for text in (source, target))
     if count == target_count and count_between(target) < count_between(source):
-        return "words between quotations missing"
+        return "words between quotations are missing"
     if (count or is_quoted) and not target_count and not re.search(QUOTED, target):
         return "quotation marks missing" if keeps_marks(context, DOUBLE_QUOTES) else ""
     return "a quotation mark has no partner" if target_count % 2 > count % 2 else ""

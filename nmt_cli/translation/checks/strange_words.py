@@ -232,7 +232,7 @@ def check_negation(source: str, target: str, context: CheckContext) -> FailedChe
     if here.are_in(source):
         negates_once = len(here.sure.findall(source)) == 1 and here.half.search(source) is None
         is_twice = negates_once and there.are_twice_in(target)
-        return FailedCheck("negation", "a negation of the source is there twice") if is_twice else None
+        return FailedCheck("negation", "the translation has a negation of the source twice") if is_twice else None
     profile = context.profile.source if context.profile is not None else None
     has_new_word = profile is not None and 0 in profile.count_words(source)  # a mistyped one may negate
     ratio = context.find_ratio(len(source))  # of a long text, the negation may be in what was added

@@ -132,7 +132,7 @@ CHECKS = (
     ),
     CheckRow("labels", "with an untranslated label", inspect=check_labels),
     CheckRow(
-        "terms", "with a glossary term missing, misplaced, in another sense or in a form that it lacks", check_terms
+        "terms", "with a glossary term that is missing or misplaced, or in a different sense or form", check_terms
     ),
     *(CheckRow.from_words(words) for words in LOSSES if words is not COPIED_NAMES.words),
     CheckRow("quotes", "with missing, added or unpaired quotation marks", check_quotes),
@@ -145,7 +145,7 @@ CHECKS = (
         "left untranslated",
         check_copy,
         repaired=("copy of the source", "copies of the source"),
-        unrepaired="the translation is the source",
+        unrepaired="the translation equals the source",
     ),
     CheckRow("repeats", "with a word or phrase twice in a row", check_repeats),
     CheckRow("length", "of unusual length", check_length),

@@ -276,7 +276,7 @@ def check_other_language(source: str, target: str, context: CheckContext) -> Fai
         other = find_other_language(source, (context.source_language, context.target_language))
     if other is not None:
         return FailedCheck("other language", f"the source looks like {other.language.name}")
-    return FailedCheck("other language", "the source is in letters that training never had") if is_unread else None
+    return FailedCheck("other language", "the source has letters that never occurred in training") if is_unread else None
 
 
 def has_other_letters(source: str, context: CheckContext) -> bool:

@@ -169,7 +169,7 @@ def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
         (lambda: nmt.load("eng-deu", prefix=5), "prefix cannot be 5", "a string"),
         (lambda: nmt.load("eng-deu", glossary=5), "glossary cannot be 5", "a string"),
         (lambda: nmt.translate("a", glossary=3), "glossary cannot be 3", "a string, a path or a mapping"),
-        (lambda: nmt.Translator("eng-deu"), "a Translator is loaded", 'call nmt.load("eng-deu")'),
+        (lambda: nmt.Translator("eng-deu"), "a Translator cannot be created directly", 'call nmt.load("eng-deu")'),
         (lambda: nmt.load("eng-deu", tag=3), "tag cannot be 3", "a list of strings"),
         (lambda: nmt.load("eng-deu", precision="int9"), "precision cannot be 'int9'", "'int8'? it takes float, int8"),
         (lambda: nmt.train(attention="bahdanu"), "attention cannot be 'bahdanu'", "did you mean 'bahdanau'?"),

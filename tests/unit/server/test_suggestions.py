@@ -209,7 +209,7 @@ def test_a_start_goes_on_without_damaged_lines_and_says_so(tmp_path: Path) -> No
     client = make_learning_client(path, report=said.append)
     memory = client.service.pool.models[0].memory
     assert memory is not None and list(memory.targets.values()) == [f"b{n}" for n in range(len(damaged))]
-    assert said[0] == f"{path}, line 2: not a complete correction; it is left out"
+    assert said[0] == f"{path}, line 2: not a complete correction, so it is skipped"
     assert len(said) == 4 and said[-1].startswith(f"{path}: {len(damaged) + 1} lines")
 
 

@@ -133,7 +133,7 @@ def test_a_file_in_another_language_is_an_error_that_names_it() -> None:
     for _ in range(9):
         report.add(make_translation({"checks": (FailedCheck("other language", "the source looks like French"),)}))
     assert report.describe_languages("a.txt").hint == "all lines are written" and not report.describe_languages().hint
-    assert report.describe_languages().message.endswith("translates: the source looks like French")
+    assert report.describe_languages().message.endswith("of this model: the source looks like French")
 
 
 def test_every_kind_of_check_has_one_row() -> None:
