@@ -227,7 +227,7 @@ def format_cells(row: Mapping[str, Any], views: Sequence[str]) -> list[str]:
 
 
 def format_score(scores: Mapping[str, Any]) -> str:
-    """Returns BLEU and half of its 95 % interval."""
+    """Returns BLEU and half the width of its 95 % confidence interval."""
     low, high = scores["interval95"] or (None, None)
     half = f" ± {(high - low) / 2:.1f}" if low is not None else ""
     return "-" if scores["bleu"] is None else f"{scores['bleu']:.1f}{half}"

@@ -1,6 +1,6 @@
 """Advice for somebody who has prepared a corpus or trained on it.
 
-It states the usual scores, their precision, and the commands that would help most.
+It states the typical scores, their precision, and the commands that would help most.
 
 It reads only the manifest and the results, and measures nothing. At import, it needs only the standard library.
 """
@@ -58,7 +58,7 @@ FEW_FOR_TEXT = 200_000  # training pairs, up to which text without translations 
 SMALL_TEST = 500  # test pairs
 MANY_REJECTED = 0.05  # share of the pairs, those dropped for an EXPECTED reason apart
 EXPECTED = ("duplicate", "duplicate-form", "empty", "held-out", "weight")  # nothing is lost that could be trained on
-# Findings that are part of no sentence, and that only a person can mend.
+# Findings that are part of no sentence, and that only a person can fix.
 WRITTEN = ("notes", "brackets", "glosses", "boundaries", "written-twice", "source-words", "mixed-apostrophes")
 MOST_SUGGESTIONS = 3
 FORCE = ("--force",)
@@ -113,12 +113,12 @@ class Advice:
 
 
 def compute_interval(test_pairs: int) -> float:
-    """Returns half of a 95 % interval of BLEU on a test set: 0.9 for 5,000 sentences, times sqrt(5,000 / n)."""
+    """Returns half the width of BLEU's 95 % confidence interval: 0.9 times sqrt(5,000 / test sentences)."""
     return INTERVAL * math.sqrt(INTERVAL_SENTENCES / max(test_pairs, 1))
 
 
 def find_usual_bleu(train_pairs: int) -> tuple[float, float] | None:
-    """Returns the usual range of BLEU for this many pairs, interpolated in log size between measurements."""
+    """Returns the typical range of BLEU for this many pairs, interpolated in log size between measurements."""
     first, last = MEASURED[0], MEASURED[-1]
     if not first.pairs / REACH <= train_pairs <= last.pairs * REACH:
         return None
@@ -187,7 +187,7 @@ def make_advice(
     cause: Suggestion | None = None,
     reached: float = 0.0,
 ) -> Advice:
-    """Returns the advice, with the usual BLEU unless a model has `reached` more."""
+    """Returns the advice, with the typical BLEU unless a model has `reached` more."""
     splits = manifest.counts.splits
     usual = find_usual_bleu(splits["train"]) if is_like_measured(manifest) else None
     return Advice(
@@ -201,10 +201,10 @@ def make_advice(
 
 
 def is_like_measured(manifest: Manifest) -> bool:
-    """Whether the sources are like the sentences behind the usual BLEU: short, with a final mark.
+    """Whether the sources are like the sentences that gave the typical BLEU: short, with a final mark.
 
-    Several languages in one model have no usual BLEU, because it depends on each; nor have languages without a code of
-    two letters, many of whose words are as long as a sentence.
+    Several languages in one model have no typical BLEU, because it depends on each. Neither have languages without a
+    code of two letters, many of whose words are as long as a sentence.
     """
     languages = {manifest.source_language, manifest.target_language} - {"source", "target"}
     is_rare = any(len(find_code(code)) != 2 for code in languages)

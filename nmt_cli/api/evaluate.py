@@ -217,8 +217,8 @@ def evaluate(
 
         nmt.evaluate(metric=["bleu", "chrf"]).scores["chrf"].value
 
-    The report maps metrics to `scores` and 95 % `intervals`. With models or translations `against`, the result is a
-    comparison with the `reports` of all systems. `nmt evaluate --help-all` explains the `options`. Raises
+    The report maps metrics to `scores` and to 95 % confidence `intervals`. With models or translations `against`, the
+    result is a comparison with the `reports` of all systems. `nmt evaluate --help-all` explains the `options`. Raises
     NotFoundError, DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis, "rerank": rerank, "split": split}

@@ -33,7 +33,7 @@ class PackageInfo(NamedTuple):
 
 
 class ScoreInfo(NamedTuple):
-    """A score of a model; `half_width` is half of its 95 % interval, if one was computed."""
+    """A score of a model; `half_width` is half the width of its 95 % confidence interval, if one was computed."""
 
     value: float
     half_width: float | None

@@ -81,7 +81,7 @@ class PrepareOutcome:
 
     @property
     def advice(self) -> Advice:
-        """The usual scores for this many pairs, and the commands that would help most."""
+        """The typical scores for this many pairs, and the commands that would help most."""
         return advise_on_corpus(self.report.manifest, self.commands)
 
     @property

@@ -259,6 +259,6 @@ def print_stages(screen: Screen) -> Callable[[str, int, int], None]:
 
 
 def show_advice(screen: Screen, advice: Advice) -> None:
-    """Prints the usual scores, their precision, and the commands that would help most."""
+    """Prints the typical scores, their precision, and the commands that would help most."""
     for line in advice.format_lines(screen.width and screen.width - 2):
         screen.say(f"  {line}")

@@ -216,7 +216,7 @@ Action = Literal["dropped", "mended", "reported", "kept", "cut"]
 class FindingExample:
     """A pair found by a check, with its `file` and `line` in the input.
 
-    The text is normalised and mended. If a check mends text, the original is shown where known.
+    The text is normalised and repaired. If a check repairs text, the original is shown where known.
     """
 
     file: str

@@ -174,7 +174,7 @@ FACT_TYPES = {
 
 @dataclass
 class Pairs:
-    """All pairs read, normalised and mended, in input order; `reasons` says which are kept."""
+    """All pairs read, normalised and repaired, in input order; `reasons` says which are kept."""
 
     input_names: list[str]  # (inputs,) as messages name them
     input_roles: list[Role]

@@ -183,7 +183,7 @@ def check_corpus(
     """
     workspace, report_progress = circumstances.workspace, circumstances.report_progress
     read = partial(read_pairs, config=config, report_progress=report_progress, processes=circumstances.processes)
-    # 1. Read all inputs, and examine each pair by itself: normalise it, mend it, measure it.
+    # 1. Read all inputs, and examine each pair by itself: normalise it, repair it, measure it.
     pairs = read(inputs, journal=workspace.open_part("pairs"))
     refuse_second_spellings(pairs.tag_sets)
     number_texts(pairs, config)

@@ -160,7 +160,7 @@ class SortedRows:
         return ""
 
     def list_rows(self) -> Iterator[str]:
-        """Yields all parts, translated rows least sure first; equal ones stay in order."""
+        """Yields all parts, translated rows least confident first; equal ones stay in order."""
         rated = [(confidence, text) for confidence, text in self.parts if confidence is not None]
         rows = (row for _, row in sorted(rated, key=lambda pair: pair[0]))
         for confidence, text in self.parts:

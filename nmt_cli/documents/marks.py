@@ -156,7 +156,7 @@ class ParagraphSegment:
 
     @cached_property
     def unusual_runs(self) -> list[tuple[int, int]]:
-        """The characters of runs in another form than most of the text."""
+        """The characters of runs in a different form from most of the text."""
         texts = [index for index, item in enumerate(self.items) if item.text]
         groups = [(form, list(group)) for form, group in groupby(texts, lambda index: self.items[index].form)]
         runs = [(form, self.starts[group[0]], self.starts[group[-1] + 1]) for form, group in groups]

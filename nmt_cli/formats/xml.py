@@ -337,7 +337,7 @@ def cut_units(text: str, unit_names: frozenset[str], tag_names: frozenset[str] =
     yield CutUnit(data[position:].decode())
 
 
-# Mends invalid XML that programs commonly write: blank lines before the declaration, and control characters.
+# Repairs invalid XML that programs commonly write: blank lines before the declaration, and control characters.
 #
 # Works on the bytes of encodings that contain ASCII; anything else passes unchanged. Knows no format.
 
@@ -350,14 +350,14 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class XmlMending:
-    """Mends the chunks of a file, and counts the changes."""
+    """Repairs the chunks of a file, and counts the changes."""
 
     def __init__(self) -> None:
         self.characters = 0
         self.blank_start = False
 
     def mend_chunks(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yields the mended chunks, holding back a reference divided between two chunks."""
+        """Yields the repaired chunks, holding back a reference divided between two chunks."""
         held = b""
         is_first, is_wide = True, False
         for chunk in chunks:

@@ -2,7 +2,7 @@
 
 `"I see."` is read as `I see.` and its translation gets the target's quotes; a heading without a mark gets none. Quoted
 sentences are rare in most training text and lead networks astray, though quotes do not affect the words between them;
-and a network that learned from sentences ends headings, labels and salutations like sentences.
+and a network trained on sentences ends headings, labels and salutations like sentences.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ has no such input. Apart from the first axis, only the axis of source positions 
 
 The result of a sentence does not depend, in a single bit, on the other sentences of its batch. One product would break
 that: ONNX Runtime multiplies the attention (1, S) of a single row by the memory (S, D) in blocks of four positions, and
-adds the last three of a width such as 7 in another order than the first three of a block. The entries of the sentences
-are therefore padded to whole blocks. `tests/unit/training/export/test_quantise.py` holds it for every network."""
+adds the last three of a width such as 7 in an order different from the first three of a block. The entries of the
+sentences are therefore padded to whole blocks. `tests/unit/training/export/test_quantise.py` tests every network."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ async def translate(call: Call) -> Any:
 
 
 async def translate_file(call: Call) -> Any:
-    """Translates a document; answers with its address, and with the texts to look at, most doubtful first."""
+    """Translates a document; answers with its address, and with the texts to look at, most uncertain first."""
     job, running = call.values.read_text("job"), call.service.progress
     running[job] = 0
 

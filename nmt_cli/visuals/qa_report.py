@@ -123,7 +123,7 @@ class QaReport:
 
     @property
     def least_sure(self) -> list[QaEntry]:
-        """The least confident texts among those that failed no check, least sure first."""
+        """The least confident texts among those that failed no check, least confident first."""
         return [entry for _, _, entry in sorted(self.unsure, reverse=True)]
 
     @property

@@ -43,7 +43,7 @@ class Work(Protocol[ItemTaken, AnswerGiven]):
 
 
 class Executor(Protocol[ItemTaken, AnswerGiven]):
-    """Answers blocks: in this process, in several or on a cluster, always with the same result."""
+    """Processes blocks: in this process, in several or on a cluster, always with the same result."""
 
     @property
     def replacements(self) -> int:

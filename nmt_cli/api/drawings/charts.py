@@ -35,7 +35,7 @@ from nmt_cli.visuals.page import embed_figure
 def show_chart(
     outputs: Sequence[Path], lines: Callable[[], list[str]], draw: Callable[[Path], str], drawing: Drawing
 ) -> None:
-    """Shows a chart as lines of text, or writes it as pictures and pages, or both."""
+    """Shows a chart as lines of text, or writes it as images and pages, or both."""
     for output in outputs or (TERMINAL,):
         if output == TERMINAL:
             drawing.show(*lines())
@@ -56,7 +56,7 @@ def write_chart_page(output: Path, draw: Callable[[Path], str]) -> str:
 
 
 def draw_histories(request: DrawingRequest, drawing: Drawing) -> None:
-    """Draws the learning curves of one model, or of several in one picture."""
+    """Draws the learning curves of one model, or of several in one image."""
     from nmt_cli.visuals.curves import draw_curves, format_curves, read_history
 
     check_outputs(request.outputs)
@@ -70,7 +70,7 @@ def draw_histories(request: DrawingRequest, drawing: Drawing) -> None:
 
 
 def draw_corpora(request: DrawingRequest, drawing: Drawing) -> None:
-    """Draws the lengths and frequencies of a prepared corpus; of several, or of the tags of one, in one picture."""
+    """Draws the lengths and frequencies of a prepared corpus; of several, or of the tags of one, in one image."""
     from nmt_cli.corpus.statistics import measure_corpus
     from nmt_cli.visuals.curves import draw_statistics, format_several
 

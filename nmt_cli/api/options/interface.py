@@ -160,7 +160,7 @@ def check_argument(name: str, kind: Any, value: Any) -> Any:
 
 @contextmanager
 def explain_errors() -> Iterator[None]:
-    """Raises NmtErrors that speak Python for all errors that a user can mend."""
+    """Raises NmtErrors that speak Python for all errors that a user can fix."""
     try:
         yield
     except (NmtError, OSError, ImportError) as problem:

@@ -211,7 +211,7 @@ class TranslationReport:
         return [*shorten_remarks(remarks, LINES_MOST - len(ending)), *ending]
 
     def describe_counts(self) -> Iterator[Remark]:
-        """Yields a line per kind of counted event: first the doubtful translations, then the actions of nmt."""
+        """Yields a line per kind of counted event: first the uncertain translations, then the actions of nmt."""
         from nmt_cli.api.advice import describe_weakness  # which `nmt --help` does not need
 
         weakness = describe_weakness(self.bleu, self.gain) if self.origins["network"] else []
@@ -295,7 +295,7 @@ class TranslationReport:
 
     @property
     def is_other_language(self) -> bool:
-        """Whether most texts are surely in another language than the source."""
+        """Whether most texts are surely in a different language from the source."""
         return 2 * sum(map(self.failures.__getitem__, OF_LANGUAGES)) > self.texts
 
     def describe_languages(self, files: str = "") -> DataError:

@@ -12,7 +12,7 @@ from nmt_cli.errors import OptionError
 from nmt_cli.settings import reject_unknown
 
 CHECKS: tuple[Check, ...] = (
-    # What mends texts.
+    # What repairs texts.
     *(texts.Mojibake(), texts.Markup(), texts.Control(), texts.Composition(), texts.Apostrophes()),
     # What drops pairs.
     *(texts.Empty(), texts.Unfinished(), texts.LostCharacters(), languages.Shifted(), texts.HeldOut()),

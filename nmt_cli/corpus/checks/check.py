@@ -1,4 +1,4 @@
-"""The interfaces of checks: of a single text, which they mend; of a pair; of a pair among all others.
+"""The interfaces of checks: of a single text, which they repair; of a pair; of a pair among all others.
 
 A check is a small class in a neighbouring file and an entry of `CHECKS` in `checks/__init__.py`.
 """
@@ -30,7 +30,7 @@ class Check(ABC):
 
 
 class TextCheck(Check):
-    """Mends a single text."""
+    """Repairs a single text."""
 
     action = "mended"
     covers_every_role = True

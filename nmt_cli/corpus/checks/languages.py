@@ -232,7 +232,7 @@ def recognise_language(pairs: Pairs, texts: Texts, among: BoolArray | None = Non
     return code if count >= CERTAIN * len(lines) else None
 
 
-# The check of whole files: whether one is in another language than the others, as its letters say.
+# The check of whole files: whether one is in a different language from the others, as its letters say.
 #
 # Two texts of one language share their 4-grams of letters, less so the further their domains are apart. How far these
 # are apart shows on the other side: a French file among German ones has the same English, and other letters beside it.

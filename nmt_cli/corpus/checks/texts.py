@@ -1,4 +1,4 @@
-"""Checks that each pair passes by itself: mended texts, empty or identical sides, lengths, repetition."""
+"""Checks that each pair passes by itself: repaired texts, empty or identical sides, lengths, repetition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from nmt_cli.text.normalise import count_words, drop_invisible
 from nmt_cli.text.tags import TagPurpose, find_tag_value
 from nmt_cli.text.wrapping import format_count
 
-# Checks that mend a text: wrongly decoded characters, control characters, HTML.
+# Checks that repair a text: wrongly decoded characters, control characters, HTML.
 
 
 # UTF-8 decoded as cp1252: a letter from "Â" to "ô", then one to three characters of the upper half. A single group
@@ -234,7 +234,7 @@ class SourceWords(PairCheck):
 
 
 class ApostropheCheck(CorpusCheck):
-    """Reports what `unify_apostrophes` noted before all checks, since repetitions should be found after it mends."""
+    """Reports what `unify_apostrophes` noted before all checks, since repetitions should be found after it repairs."""
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         rows: BoolArray = pairs.shared_results.get(self.name, np.zeros(len(pairs), np.bool_))

@@ -35,7 +35,7 @@ from nmt_cli.workers.work import DoneReporter
 
 # Examines each pair by itself, chunk by chunk, so that all cores can share the work.
 #
-# Normalises, mends and measures; decides nothing. Letters: N pairs of a chunk.
+# Normalises, repairs and measures; decides nothing. Letters: N pairs of a chunk.
 
 
 CHECK_BITS = {check.name: 1 << number for number, check in enumerate(CHECKS)}
@@ -58,7 +58,7 @@ class ExaminedChunk:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows of one input; `keep` names the checks that must not mend."""
+    """Rows of one input; `keep` names the checks that must not repair."""
 
     number: int  # of the input
     rows: list[Row]
@@ -109,7 +109,7 @@ class Examination(NamedTuple):
 
 
 def examine(chunk: Chunk | ChunkOfFile) -> ExaminedChunk:
-    """Normalises, mends and measures each pair of a chunk."""
+    """Normalises, repairs and measures each pair of a chunk."""
     chunk = chunk.read() if isinstance(chunk, ChunkOfFile) else chunk
     menders = [(CHECK_BITS[check.name], check.mend_text, check.name not in chunk.keep) for check in TEXT_CHECKS]
     pair_checks = [(CHECK_BITS[check.name], check.has_problem) for check in PAIR_CHECKS]
@@ -118,7 +118,7 @@ def examine(chunk: Chunk | ChunkOfFile) -> ExaminedChunk:
     originals: dict[int, tuple[str, str]] = {}
     remembered: dict[int, int] = {}  # by the bits of the checks: how many originals there are
     for row in chunk.rows:
-        # 1. Mend and normalise the texts. Plain ASCII without "&" and "<" never needs mending.
+        # 1. Repair and normalise the texts. Plain ASCII without "&" and "<" never needs repair.
         mended_bits = 0
         for side, text in zip(texts, (row.source, row.target), strict=True):
             if not text.isprintable() or "&" in text or "<" in text or not text.isascii():
@@ -288,7 +288,7 @@ def read_pairs(
     processes: ExecutorOptions | None = None,
     journal: ReadingJournal | None = None,
 ) -> Pairs:
-    """Reads, normalises, mends and measures the pairs of all inputs, in their order.
+    """Reads, normalises, repairs and measures the pairs of all inputs, in their order.
 
     The result does not depend on the `processes`, by default this one alone, nor on what the `journal` has of an
     interrupted run. Raises DataError naming the line, or WorkerError.

@@ -82,7 +82,7 @@ def divide_by_language(pairs: Pairs, among: BoolArray) -> Iterator[BoolArray]:
 
 def make_finding(check: Check, result: CheckResult, pairs: Pairs, action: Action) -> Finding:
     """Returns the finding about the pairs that a check found."""
-    # For a mended text, prefer examples whose original is remembered.
+    # For a repaired text, prefer examples whose original is remembered.
     remembered = [row for row in pairs.originals if result.rows[row]] if check.action == "mended" else []
     example_rows = sorted(remembered)[:EXAMPLES] or find_first(result.rows, EXAMPLES)
     return Finding(
@@ -106,7 +106,7 @@ def list_lines(pairs: Pairs, rows: Iterable[int]) -> dict[str, list[int]]:
 
 
 def make_example(pairs: Pairs, row: int, *, as_it_was: bool) -> FindingExample:
-    """Returns a pair with its file and line; with `as_it_was`, the text before mending, where known."""
+    """Returns a pair with its file and line; with `as_it_was`, the text before repair, where known."""
     facts, texts = pairs.facts, (pairs.source[row], pairs.target[row])
     source, target = pairs.originals.get(row, texts) if as_it_was else texts
     name = pairs.input_names[int(facts.input_numbers[row])]

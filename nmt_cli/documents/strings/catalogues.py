@@ -9,7 +9,7 @@
 
 Existing translations are kept unless `retranslate` is set, and so are texts that the program no longer has. As in
 gettext's catalogues, the first form comes from the singular and the others from the plural, so that more than two are
-doubtful.
+uncertain.
 """
 
 from __future__ import annotations

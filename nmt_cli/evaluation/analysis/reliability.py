@@ -86,7 +86,7 @@ def measure_reliability(
 
 
 def split_bins(confidences: FloatArray, good: NDArray[np.bool_]) -> list[ReliabilityBin]:
-    """Splits the translations into up to `BINS` bins of equal size, least sure first."""
+    """Splits the translations into up to `BINS` bins of equal size, least confident first."""
     order = np.argsort(confidences, kind="stable")
     return [
         ReliabilityBin(float(confidences[rows].mean()), float(good[rows].mean()), len(rows))
@@ -118,6 +118,6 @@ def compute_auc(scores: FloatArray, good: NDArray[np.bool_]) -> float:
 
 
 def score_surest(confidences: FloatArray, values: FloatArray, share: float) -> float:
-    """Returns the mean value without this share of the least sure translations; at least one is left."""
+    """Returns the mean value without this share of the least confident translations; at least one is left."""
     order = np.argsort(confidences, kind="stable")
     return float(values[order[min(round(share * len(order)), len(order) - 1) :]].mean())

@@ -39,7 +39,7 @@ class Interval:
 
 
 def bootstrap_interval(statistics: Statistics, resamples: int, seed: int = SEED) -> Interval | None:
-    """Returns the 95 % interval by resampling sentences with replacement (Koehn 2004); None if undefined."""
+    """Returns the 95 % confidence interval by resampling sentences with replacement (Koehn 2004); None if undefined."""
     if resamples < 2 or len(statistics.counts) < 2:
         return None
     return find_percentiles(statistics.combine(resample_sums(statistics.counts, resamples, seed)))

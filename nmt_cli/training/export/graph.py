@@ -14,7 +14,7 @@ Results stay the same, up to rounding; the parity tests hold that. `simplify_mod
 
 `look_up_embeddings` replaces products with embeddings by lookups, since a token's product depends only on the token. If
 an embedding is concatenated with other values, the token's part of the product is looked up and added. This is for
-graphs in 8 bits (`quantise.py`): in 32 bits the tables would be several times as large as all other weights.
+8-bit graphs (`quantise.py`): in 32 bits the tables would be several times as large as all other weights.
 
 Knows nothing of networks. Letters: V tokens, E embedding width, J outputs of a product.
 """

@@ -1,4 +1,4 @@
-"""Writes the model directory of a finished training: weights, graphs in 32 and 8 bits, confidence, tokenizers, card.
+"""Writes the model directory of a finished training: weights, graphs in float32 and int8, confidence, tokenizers, card.
 
     model/weights.npz                    the best epoch's, or the average of the best if the development set likes it
     model/encoder.onnx, decoder.onnx     their graphs; encoder.int8.onnx, decoder.int8.onnx in 8 bits
@@ -237,7 +237,7 @@ class Int8Check:
 
 
 def quantise_and_check(corpus: PreparedCorpus, directory: Path, validator: Validator) -> Int8Check:
-    """Writes graphs in 8 bits beside the float graphs in `directory`, and measures both.
+    """Writes 8-bit graphs beside the float graphs in `directory`, and measures both.
 
     `validator` has the development set from the start of training, and knows whether the network has learned to copy
     placeholders.
@@ -266,7 +266,7 @@ def quantise(
     look_up: bool = True,
     tags: Sequence[TagSet] = (),
 ) -> None:
-    """Writes the graphs in 8 bits, measuring the ranges of their values by translating `sources`, after their `tags`.
+    """Writes the 8-bit graphs, measuring the ranges of their values by translating `sources`, after their `tags`.
 
     Without `look_up`, products with embeddings are computed: less than half the size, and up to a tenth slower.
     """
@@ -307,7 +307,7 @@ def translate_dev(
 
 
 def publish(run: TrainingRun) -> tuple[WeightChoice, Int8Check]:
-    """Writes the model and returns its choice of weights and the cost of 8 bits.
+    """Writes the model and returns its choice of weights and the cost of 8-bit weights.
 
     The directory gets the whole model at once or, on failure, nothing.
     """

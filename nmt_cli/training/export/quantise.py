@@ -28,7 +28,7 @@ SMALLEST = 1e-9  # range, so that no scale is 0
 
 
 def quantise_model(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto:
-    """Returns a copy of `model` with weights in 8 bits; `ranges` holds the largest magnitude of each measured value."""
+    """Returns a copy of `model` with 8-bit weights; `ranges` holds the largest magnitude of each measured value."""
     copy = ModelProto()
     copy.CopyFrom(model)
     copy.opset_import.append(helper.make_opsetid(MICROSOFT, 1))

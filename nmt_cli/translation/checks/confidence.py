@@ -184,7 +184,7 @@ def with_confidence(
 ) -> Translation:
     """Returns a translation with the lowest confidence of its sentences, for which it takes the next of `confidences`.
 
-    The first of equally sure sentences counts as the least sure.
+    The first of equally confident sentences counts as the least confident.
     """
     values = tuple(next(confidences) for _ in sentences)
     lowest = values.index(min(values))
@@ -216,7 +216,7 @@ def apply_threshold(
 
 
 def name_sentence(worst: LeastSure, least: float) -> str:
-    """Names the least sure sentence, with its translation, and how many are below `least`."""
+    """Names the least confident sentence, with its translation, and how many are below `least`."""
     low, count = sum(value < least for value in worst.confidences), len(worst.confidences)
     where = (
         f"sentence {worst.number} of {count}"
@@ -369,7 +369,7 @@ def is_kept(translation: Translation) -> bool:
 
 
 def is_of_other_language(translation: Translation) -> bool:
-    """Whether a check found the text in another language than the source language."""
+    """Whether a check found the text in a different language from the source language."""
     return any(check.kind in ("language", "other language") for check in translation.checks)
 
 

@@ -165,7 +165,7 @@ def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:
 def list_beside_spans(translation: Translation, profile: CorpusProfile) -> list[str]:
     """Returns the source's content words if the translation has only spans and fewer words, of grammar: `%1 in %2`.
 
-    A span that is written in another way than in the source may be a translation of words.
+    A span that is written in a different way from in the source may be a translation of words.
     """
     texts = translation.source, translation.text
     spans = [span.text for span in translation.placed]
@@ -276,7 +276,7 @@ def check_other_language(source: str, target: str, context: CheckContext) -> Fai
         other = find_other_language(source, (context.source_language, context.target_language))
     if other is not None:
         return FailedCheck("other language", f"the source looks like {other.language.name}")
-    return FailedCheck("other language", "the source has letters that never occurred in training") if is_unread else None
+    return FailedCheck("other language", "the source has letters unseen in training") if is_unread else None
 
 
 def has_other_letters(source: str, context: CheckContext) -> bool:

@@ -192,7 +192,7 @@ def trace_translation(source: str, translation: Translation) -> TracedText:
 
 
 def find_rewritten_words(source: str, translation: Translation) -> set[str]:
-    """Returns the words of the spans that are written in another way than in the source: `4.` and `Juli` of July 4."""
+    """Returns the words of the spans that the translation writes in a different way: `4.` and `Juli` of July 4."""
     counts = count_strings(source, [span.text for span in translation.placed])
     return {word for text, count in counts.items() if not count for word in text.split()}
 

@@ -120,7 +120,7 @@ def restore_piece(
     """Returns the translation of a piece with its spans.
 
     A piece with nothing to translate becomes `prefix` and itself; so does a label whose translation is unlikely, since
-    a network that learned from sentences makes nonsense of a single word.
+    a network trained on sentences makes nonsense of a single word.
     """
     best = translation.hypotheses[:1] if translation is not None and piece.segment.is_label else ()
     if translation is None or any(hypothesis.log_probability < LOG_EVEN_ODDS for hypothesis in best):

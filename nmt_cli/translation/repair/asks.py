@@ -379,7 +379,7 @@ def make_remedy(name: str, reasons: Iterable[Fault], change: Callable[[SearchOpt
 
 
 def mend(asker: Asker, translations: PieceTranslations) -> PieceTranslations:
-    """Returns translations without the faults that a search of the same text mends, and without unknown words."""
+    """Returns translations without the faults that a search of the same text repairs, and without unknown words."""
     batch = asker.batch
     for row in MENDS:
         mended = ask(asker, list_cases(batch, translations), row) if row.applies(batch) else []

@@ -330,7 +330,7 @@ def find_whole_words(text: str, start: int, end: int) -> TextRange | None:
 def settle_translation(
     translation: Translation, pairs: Sequence[DoubtfulPair], profile: TextProfile | None, language: str
 ) -> Translation:
-    """Returns a translation whose best hypothesis attends to the words of its doubtful pairs, or tells their loss."""
+    """Returns a translation whose best hypothesis attends to the words of its uncertain pairs, or tells their loss."""
     best, *others = translation.hypotheses
     left_out, unplaced = list(translation.left_out), list(translation.unplaced)
     for pair in pairs:

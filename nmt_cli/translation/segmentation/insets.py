@@ -1,6 +1,6 @@
 """Finds sentences within a sentence: direct speech, and brackets with a sentence of their own.
 
-A network that learned from sentences loses the words of a quotation, its quotes, or who speaks. Each part is therefore
+A network trained on sentences loses the words of a quotation, its quotes, or who speaks. Each part is therefore
 read as a sentence, and the marks between them are written as the target writes them:
 
     “I am here,” he said, “and you are there.”      the source
