@@ -43,6 +43,7 @@ from nmt_cli.api.options.options import (
 )
 from nmt_cli.api.options.refusals import ExplicitOptions, refuse_for_model
 from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
+from nmt_cli.api.translating.inputs import read_head
 from nmt_cli.api.translating.line_layout import LayoutOptions
 from nmt_cli.api.translating.outputs import is_for_several, name_output, require_name
 from nmt_cli.documents import find_format, open_document, read_mark
@@ -560,12 +561,6 @@ def translate_file(
             output.write(written)
             progress("translating", report.texts, 0)
     return report
-
-
-def read_head(path: Path) -> bytes:
-    """Returns the bytes that show the format of a file."""
-    with path.open("rb") as file:
-        return file.read(HEAD)
 
 
 def translate_document(

@@ -28,7 +28,6 @@ from nmt_cli.cli.parsing.options import (
 )
 from nmt_cli.cli.render import Screen, find_width, print_lines, show_stage_progress
 from nmt_cli.evaluation import comparison, report
-from nmt_cli.evaluation import comparison as comparison_table
 from nmt_cli.evaluation.comparison import SystemComparison
 from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import ALL, NAMES
@@ -75,14 +74,15 @@ class EvaluationOutput:
             self.write_sentences(
                 report.tabulate_sentences({"": result.report}, list(result.report.scores)), "their scores"
             )
-            self.write_report(result)
+            single = SystemComparison((self.request.names[0],), (result.report,), {}, {})
+            self.write_page(single, result)
         else:
             self.tell_doubts(result.warnings)
             self.print_comparison(result)
             self.show_context(result.reports[0], what=self.request.sentence_noun, unseen=False)
             reports = dict(zip(result.names, result.reports, strict=True))
             self.write_sentences(report.tabulate_sentences(reports, result.metrics), "the scores of every system")
-            self.write_comparison(result)
+            self.write_page(result)
 
     def print_scores(self, scored: report.Report) -> None:
         """Prints the scores of one system to standard output, and its profile if requested."""
@@ -98,11 +98,11 @@ class EvaluationOutput:
         """Prints the table, the best scores in bold on a terminal, the meaning of its letters, and any profiles."""
         if self.as_json:
             return print_json(comparison.make_comparison_json(compared, self.request.task_values))
-        for line in comparison_table.format_table(compared, find_width(sys.stdout)):
+        for line in comparison.format_table(compared, find_width(sys.stdout)):
             typer.echo(mark_bold(line))
-        print_lines(comparison_table.format_notes(compared))
+        print_lines(comparison.format_notes(compared))
         if self.profile:
-            print_lines(comparison_table.format_profiles(compared))
+            print_lines(comparison.format_profiles(compared))
 
     def tell_doubts(self, doubts: Sequence[str]) -> None:
         """Prints doubts about the scores above them, where they are read before a number is copied."""
@@ -126,35 +126,23 @@ class EvaluationOutput:
             write_text(self.sentences, "".join("\t".join(row) + "\n" for row in rows))
             self.screen.say(f"{self.sentences}: all sentences with {what}")
 
-    def write_report(self, outcome: EvaluationOutcome) -> None:
-        """Writes the report, with the learning curves of the model that translated, if requested."""
-        if self.page is not None and not self.is_table:
-            from nmt_cli.visuals.page import write_report  # matplotlib takes half a second
+    def write_page(self, compared: SystemComparison, alone: EvaluationOutcome | None = None) -> None:
+        """Writes the report or the table of the systems, if requested; of one `alone`, with its learning curves."""
+        if self.page is None:
+            return
+        if is_table := self.page.suffix.lower() in ENDINGS_OF_TABLES:
+            comparison.write_score_table(compared, self.page)
+        else:
+            from nmt_cli.visuals import page  # matplotlib takes half a second
 
-            model = None if self.request.hypothesis else self.request.model
-            values = self.request.option_values
-            write_report(outcome.report, self.page, test_set=outcome.what, inputs=values, model=model)
-            self.screen.say(f"{self.page}: report")
-        elif self.page is not None:
-            self.write_comparison(SystemComparison((self.request.names[0],), (outcome.report,), {}, {}))
-
-    @property
-    def is_table(self) -> bool:
-        return self.page is not None and self.page.suffix.lower() in ENDINGS_OF_TABLES
-
-    def write_comparison(self, compared: SystemComparison) -> None:
-        """Writes the report of several systems, or their table, if requested."""
-        if self.page is not None and self.is_table:
-            from nmt_cli.evaluation.comparison import write_score_table  # which few runs need
-
-            write_score_table(compared, self.page)
-            self.screen.say(f"{self.page}: table")
-        elif self.page is not None:
-            from nmt_cli.visuals.page import write_comparison  # matplotlib takes half a second
-
-            noun, values = self.request.sentence_noun, self.request.task_values
-            write_comparison(compared, self.page, test_set=noun, inputs=values)
-            self.screen.say(f"{self.page}: report")
+            if alone is None:
+                noun, values = self.request.sentence_noun, self.request.task_values
+                page.write_comparison(compared, self.page, test_set=noun, inputs=values)
+            else:
+                model = None if self.request.hypothesis else self.request.model
+                values = self.request.option_values
+                page.write_report(alone.report, self.page, test_set=alone.what, inputs=values, model=model)
+        self.screen.say(f"{self.page}: {'table' if is_table else 'report'}")
 
 
 def print_json(values: Any) -> None:
@@ -163,7 +151,7 @@ def print_json(values: Any) -> None:
 
 def mark_bold(line: str) -> str:
     """Makes text between two marks bold; `typer.echo` drops that for files and pipes."""
-    parts = [escape_line(part) for part in line.split(comparison_table.MARK)]
+    parts = [escape_line(part) for part in line.split(comparison.MARK)]
     return "".join(part if index % 2 == 0 else f"{BOLD[0]}{part}{BOLD[1]}" for index, part in enumerate(parts))
 
 

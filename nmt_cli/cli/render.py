@@ -185,7 +185,7 @@ class StepBar:
 
 @contextmanager
 def show_translation_progress(
-    screen: Screen, paths: Sequence[Path], *, has_lines: bool = True
+    screen: Screen, paths: Sequence[Path], has_lines: bool = True
 ) -> Iterator[Callable[[int], None]]:
     """Shows a bar over the lines of these files while the block runs; yields a function to report finished ones.
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 import io
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -23,6 +24,7 @@ import typer
 from nmt_cli.api.open_model import ExportFormat, describe_exported_tags, open_translator, write_export
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.serve_config import ServeOptions
+from nmt_cli.api.translating.inputs import Console
 from nmt_cli.api.translating.line_layout import LayoutOptions
 from nmt_cli.api.translating.report import Remark
 from nmt_cli.api.translating.request import TranslateCommand
@@ -66,27 +68,23 @@ if TYPE_CHECKING:
 # The console of `nmt translate`: streams, and on a terminal a prompt: one sentence typed, its translation below.
 
 
-class ScreenConsole:
-    """Standard input and output, a prompt if both are terminals, and a screen for messages."""
+def make_console(screen: Screen, *, can_prompt: bool) -> Console:
+    """Returns standard input and output, a prompt if both are terminals, and a screen for messages."""
+    return Console(
+        can_prompt,
+        protect_terminal(sys.stdout.buffer),
+        open_input,
+        partial(prompt_for_lines, screen),
+        partial(show_translation_progress, screen),
+        screen.say,
+        screen.say_detail,
+    )
 
-    def __init__(self, screen: Screen, *, can_prompt: bool) -> None:
-        self.screen = screen
-        self.can_prompt = can_prompt
-        self.output = protect_terminal(sys.stdout.buffer)
-        self.say, self.say_detail = screen.say, screen.say_detail
 
-    def open_input(self) -> IO[bytes]:
-        """Opens our own reader, because Python's exit waits for `sys.stdin` if a thread waits for a line."""
-        raw = getattr(sys.stdin.buffer, "raw", None)
-        return sys.stdin.buffer if raw is None else io.BufferedReader(raw, HEAD)
-
-    def ask_for_lines(
-        self, card: ModelCard, write: Callable[[Translation], str], errors: str
-    ) -> Iterator[list[TranslationUnit]]:
-        return prompt_for_lines(card, self.screen, write, errors)
-
-    def show_progress(self, paths: Sequence[Path], *, has_lines: bool) -> AbstractContextManager[Callable[[int], None]]:
-        return show_translation_progress(self.screen, paths, has_lines=has_lines)
+def open_input() -> IO[bytes]:
+    """Opens our own reader, because Python's exit waits for `sys.stdin` if a thread waits for a line."""
+    raw = getattr(sys.stdin.buffer, "raw", None)
+    return sys.stdin.buffer if raw is None else io.BufferedReader(raw, HEAD)
 
 
 def are_terminals() -> bool:
@@ -95,7 +93,7 @@ def are_terminals() -> bool:
 
 
 def prompt_for_lines(
-    card: ModelCard, screen: Screen, write: Callable[[Translation], str], errors: str
+    screen: Screen, card: ModelCard, write: Callable[[Translation], str], errors: str
 ) -> Iterator[list[TranslationUnit]]:
     """Yields lines typed on a terminal one by one, with editing and history if the system provides them.
 
@@ -240,7 +238,7 @@ def translate(
     )
     if server.serve is not None:
         return serve_models(command, server, screen)
-    report = run_translation(command, ScreenConsole(screen, can_prompt=command.is_for_lines and are_terminals()))
+    report = run_translation(command, make_console(screen, can_prompt=command.is_for_lines and are_terminals()))
     for line in report.files.describe():
         screen.say(line)
     for remark in report.list_remarks():

@@ -23,36 +23,31 @@ def is_size(value: str) -> bool:
     return bool(value.strip(".%")) and bool(COUNT.fullmatch(value) or SHARE.fullmatch(value))
 
 
-class PrepareOptions(Settings):
+class PrepareOptions(Settings, panel="Data"):
     """How text becomes a prepared corpus: which pairs are kept, how they are split, and which subwords are learned."""
 
     source_language: str | None = setting(
         None,
         "Language of the first column, by code or name, or one for each file: deu,nld [from the file name, like "
         "eng-deu.tsv].",
-        panel="Data",
         harmless=True,
     )
     target_language: str | None = setting(
         None,
         "Language of the second column, by code or name, or one for each file: deu,nld [from the file name, like "
         "eng-deu.tsv].",
-        panel="Data",
         harmless=True,
     )
     reverse: bool = setting(
-        False, "Swap the sides: the second column is the source. The splits do not change.", panel="Data", harmless=True
+        False, "Swap the sides: the second column is the source. The splits do not change.", harmless=True
     )
     source_type: Literal["text", "features", "image"] = setting(
         "text",
         "Contents of the first column: text, or names of files: features (.npy, .npz) or image (PNG, JPEG, ...).",
-        panel="Data",
         harmless=False,
     )
     image_weights: str | None = setting(
-        None,
-        "Weights of InceptionV3 without its top layer, for --source-type image [ImageNet, downloaded by Keras].",
-        panel="Data",
+        None, "Weights of InceptionV3 without its top layer, for --source-type image [ImageNet, downloaded by Keras]."
     )
     format: str | None = setting(
         None,
@@ -121,32 +116,25 @@ class PrepareOptions(Settings):
         harmless=True,
     )
     tag_column: str | None = setting(
-        None,
-        "Column of tags, such as ui, formal or to:nld, which the model learns to follow.",
-        panel="Data",
-        harmless=True,
+        None, "Column of tags, such as ui, formal or to:nld, which the model learns to follow.", harmless=True
     )
     target_language_column: str | None = setting(
         None,
         "Column with the language of each target, by code or name; none if there is no such column [a column with the "
         "heading language, or with languages only].",
-        panel="Data",
         harmless=True,
     )
     register: Literal["none", "auto"] = setting(
-        "none",
-        "auto: tag pairs as formal or informal if their target shows how it addresses people (Sie or du).",
-        panel="Data",
+        "none", "auto: tag pairs as formal or informal if their target shows how it addresses people (Sie or du)."
     )
     context: int = setting(
         0,
         "1: learn a share of the pairs together with the previous pair; each text (--group-column) is in one split.",
-        panel="Data",
         low=0,
         high=1,
     )
     context_share: float = setting(
-        0.3, "Share of the pairs, 0 to 1, that --context learns with the previous pair.", panel="Data", low=0, high=1
+        0.3, "Share of the pairs, 0 to 1, that --context learns with the previous pair.", low=0, high=1
     )
     near_duplicates: bool = setting(
         False, "Also keep near-duplicate sentences within one split.", panel="Splits", harmless=True

@@ -19,6 +19,7 @@ from nmt_cli.corpus.manifest import (
     SPLITS,
     FileRecord,
     Manifest,
+    PictureStatistics,
     ReferencedSource,
     SentencePair,
     SubwordStatistics,
@@ -139,16 +140,12 @@ class PreparedCorpus:
     @cached_property
     def source(self) -> Source:
         """The source side, read as a model trained on this corpus must read it."""
-        return self.manifest.source.open_source(self)
-
-    def open_texts(self) -> TextSource:
+        side = self.manifest.source
+        if isinstance(side, PictureStatistics):
+            return GridSource(self.manifest.options["source_type"], side.depth, self.load_pictures())
         train = self.load_encoded("train")
         length_factor = measure_length_factor(train.source.lengths, train.target.lengths)
         return TextSource(self.source_tokenizer, self.manifest.options.get("max_source_length"), length_factor)
-
-    def open_pictures(self, depth: int) -> GridSource:
-        """Returns the source of pictures with features of this depth."""
-        return GridSource(self.manifest.options["source_type"], depth, self.load_pictures())
 
     def load_pictures(self) -> dict[str, FloatArray]:
         """Returns the feature grid (R, D) of each picture, by its name in the pairs."""

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NoReturn, Protocol, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, NoReturn, Self
 
 from nmt_cli import files
 from nmt_cli.errors import DamagedError, NotFoundError, OptionError
 from nmt_cli.formats import list_preparations, name_place
 from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.sources.images import Grids
-from nmt_cli.sources.source import Sentences, Source, SourceRows
+from nmt_cli.sources.source import Sentences, SourceRows
 from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.text.tags import TagPurpose, TagSet, parse_tag_name
 from nmt_cli.text.wrapping import format_count
@@ -53,14 +53,6 @@ class ReferencedSource:
     tags: TagSet = ()
 
 
-class OpenCorpus(Protocol):
-    """A prepared corpus that opens its sources, of either kind."""
-
-    def open_texts(self) -> Source: ...
-
-    def open_pictures(self, depth: int) -> Source: ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class SubwordStatistics:
     """The vocabulary of one language, and how well it fits the corpus."""
@@ -86,10 +78,6 @@ class SubwordStatistics:
     def require_text(self, directory: Path, problem: str, hint: str = "") -> Self:
         """Returns this side. Raises OptionError if it consists of pictures, saying who cannot read them."""
         return self
-
-    def open_source(self, corpus: OpenCorpus) -> Source:
-        """Returns the sources of a corpus, as a model trained on it must read them."""
-        return corpus.open_texts()
 
     def select_texts(self, sources: Sequence[str]) -> Sequence[str]:
         """Returns those of the sources, as they are named in the pairs, that are text: all."""
@@ -150,10 +138,6 @@ class PictureStatistics:
     def require_text(self, directory: Path, problem: str, hint: str = "") -> NoReturn:
         """Raises OptionError."""
         raise OptionError(f"the sources in {directory}/ are pictures, {problem}", hint=hint)
-
-    def open_source(self, corpus: OpenCorpus) -> Source:
-        """Returns the sources of a corpus, as a model trained on it must read them."""
-        return corpus.open_pictures(self.depth)
 
     def select_texts(self, sources: Sequence[str]) -> Sequence[str]:
         """Returns no text, since the sources are names of files."""

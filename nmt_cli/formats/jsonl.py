@@ -74,9 +74,6 @@ class JsonLinesReader(Reader):
     def has_parts(self) -> bool:
         return not self.options.other_columns  # of which it is told whether any line has them
 
-    def read_rows(self) -> Iterator[Row]:
-        return self.parse_lines(self.stream.read_lines())
-
     def parse_lines(self, *sides: Iterable[tuple[int, str]]) -> Iterator[Row]:
         options = self.options
         languages = guess_languages(self.file.files[0].name)

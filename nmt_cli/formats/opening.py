@@ -108,9 +108,6 @@ class PlainTextReader(Reader):
 
     has_parts = True
 
-    def read_rows(self) -> Iterator[Row]:
-        return self.parse_lines(self.stream.read_lines())
-
     def parse_lines(self, *sides: Iterable[tuple[int, str]]) -> Iterator[Row]:
         for line, text in chain(*sides):
             sentence = text.rstrip("\r\n")

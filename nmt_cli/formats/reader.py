@@ -77,9 +77,9 @@ class Reader(ABC):
     def bytes_read(self) -> int:
         return sum(stream.bytes_read for stream in self.streams)
 
-    @abstractmethod
     def read_rows(self) -> Iterator[Row]:
-        """Yields the rows in the order of the file."""
+        """Yields the rows in the order of the file: by default, each line is one."""
+        return self.parse_lines(self.stream.read_lines())
 
     @property
     def has_parts(self) -> bool:

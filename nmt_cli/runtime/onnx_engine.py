@@ -67,15 +67,22 @@ def optimise(path: Path) -> None:
     The result is the same on every processor: only optimisations beyond the extended ones depend on it. Weights go to a
     file of their own, which is memory-mapped instead of read: that halves the loading time.
     """
+    optimised = path.with_suffix(".optimised")
+    level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    write_graph(path, optimised, level, weights=name_weights(path.name), inline_bytes=INLINE_BYTES)
+    optimised.replace(path)
+
+
+def write_graph(graph: Path, target: Path, level: Any, *, weights: str, inline_bytes: int) -> None:
+    """Writes a graph anew, optimised up to a level, with constants beyond so many bytes in the file `weights`."""
     options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
-    options.optimized_model_filepath = str(path.with_suffix(".optimised"))
-    weights = "session.optimized_model_external_initializers"
-    options.add_session_config_entry(f"{weights}_file_name", name_weights(path.name))
-    options.add_session_config_entry(f"{weights}_min_size_in_bytes", str(INLINE_BYTES))
-    options.log_severity_level = 3
-    onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    path.with_suffix(".optimised").replace(path)
+    options.graph_optimization_level = level
+    options.optimized_model_filepath = str(target)
+    entries = "session.optimized_model_external_initializers"
+    options.add_session_config_entry(f"{entries}_file_name", weights)
+    options.add_session_config_entry(f"{entries}_min_size_in_bytes", str(inline_bytes))
+    options.log_severity_level = 4  # what goes wrong is raised
+    onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
 
 
 class KeptGraph:

@@ -41,14 +41,6 @@ class ClusterTask:
 
 
 @dataclass(frozen=True)
-class ClusterConfig:
-    """The entries of TF_CONFIG used here."""
-
-    cluster: dict[str, list[str]] = field(default_factory=dict)  # the addresses of each job
-    task: ClusterTask = ClusterTask()
-
-
-@dataclass(frozen=True)
 class ProcessRole:
     """A process among those that train one network together."""
 
@@ -64,12 +56,12 @@ class ProcessRole:
             return cls()
         try:
             values = build(dict, parse_json(text))
-            known = {name: values[name] for name in ("cluster", "task") if name in values}
-            config: ClusterConfig = build(ClusterConfig, known)
+            cluster = build(dict[str, list[str]], values.get("cluster", {}), "cluster")  # the addresses of each job
+            task = build(ClusterTask, values.get("task", {}), "task")
         except RecordError as error:
             raise OptionError(f"TF_CONFIG is malformed: {error}", hint=EXAMPLE) from error
-        sizes = {job: len(addresses) for job, addresses in config.cluster.items()}
-        role = cls(config.task.type, config.task.index, sizes.get(CHIEF, 0), sizes.get(WORKER, 0))
+        sizes = {job: len(addresses) for job, addresses in cluster.items()}
+        role = cls(task.type, task.index, sizes.get(CHIEF, 0), sizes.get(WORKER, 0))
         if not sizes:
             return cls()
         if set(sizes) - {CHIEF, WORKER} or role.index >= sizes.get(role.job, 0):

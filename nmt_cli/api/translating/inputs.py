@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.translating.outputs import FileSummaries, WrittenFiles, require_name
 from nmt_cli.documents import TABLES, UNMARKED, check_options, find_format, fit_options, open_document, read_mark
@@ -166,31 +166,18 @@ def require_folder_for_output(inputs: Iterable[Path], output: str | None) -> str
 # The caller's side of a translation: streams for lines without a file, and a recipient for messages.
 
 
-class Console(Protocol):
+class Console(NamedTuple):
     """Provides and accepts lines that belong to no file, and shows messages to the user."""
 
-    @property
-    def can_prompt(self) -> bool:
-        """Whether a person types the lines and reads their translations one by one."""
-
-    @property
-    def output(self) -> IO[bytes]:
-        """Accepts output that goes to no file."""
-
-    def open_input(self) -> IO[bytes]:
-        """Opens a reader of input that comes from no file."""
-
-    def ask_for_lines(
-        self, card: ModelCard, write: Callable[[Translation], str], errors: str
-    ) -> Iterator[list[TranslationUnit]]:
-        """Yields the lines typed by a person, each as a unit that `write` formats."""
-
-    def show_progress(self, paths: Sequence[Path], *, has_lines: bool) -> AbstractContextManager[Callable[[int], None]]:
-        """Shows how many lines of these files, or texts of files without, are translated: the context gets it."""
-
-    def say(self, text: str) -> None: ...
-
-    def say_detail(self, text: str) -> None: ...
+    can_prompt: bool  # whether a person types the lines and reads their translations one by one
+    output: IO[bytes]  # accepts output that goes to no file
+    open_input: Callable[[], IO[bytes]]  # opens a reader of input that comes from no file
+    # Takes the card, the function that formats a translation, and how invalid UTF-8 is handled ("strict" or "replace").
+    ask_for_lines: Callable[[ModelCard, Callable[[Translation], str], str], Iterator[list[TranslationUnit]]]
+    # Shows how many lines of these files, or texts of files without, are translated: the context gets it.
+    show_progress: Callable[[Sequence[Path], bool], AbstractContextManager[Callable[[int], None]]]
+    say: Callable[[str], None]
+    say_detail: Callable[[str], None]
 
 
 # The input files of `nmt translate`: their formats, how they are opened, and where translations are written.

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nmt_cli.documents.document import Document, DocumentSource, Location, TornText, TranslationUnit
@@ -348,10 +347,8 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
             self.start_file(self.targets[0])
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        return self.stack.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> bool | None:
+        return self.stack.__exit__(*error)
 
     @property
     def are_on_terminal(self) -> bool:

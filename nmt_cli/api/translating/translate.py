@@ -86,7 +86,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     links_words = not is_plain or command.layout.alignments or command.layout.json or bool(command.memories.tm)
     options = request.options._replace(memory=memory)
     has_lines = not any(document.format.is_binary for document in known)
-    progress = console.show_progress([] if outputs.are_on_terminal else paths, has_lines=has_lines)
+    progress = console.show_progress([] if outputs.are_on_terminal else paths, has_lines)
     with resumable.keep_blocks(console), progress as advance, outputs:
         finished = FinishedLines(advance)
         request = replace(request, options=options, keeps_network=links_words)

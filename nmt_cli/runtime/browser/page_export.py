@@ -30,7 +30,7 @@ from nmt_cli.languages.codes import find_language
 from nmt_cli.pages import read_asset
 from nmt_cli.runtime.browser.web_onnxruntime import name_facts
 from nmt_cli.runtime.model_directory import CARD, ModelDirectory, name_graphs, name_weights
-from nmt_cli.runtime.onnx_engine import KeptGraph
+from nmt_cli.runtime.onnx_engine import KeptGraph, write_graph
 
 HERE = "nmt_cli.runtime.browser"
 ROOT = Path(nmt_cli.__file__).parent
@@ -161,14 +161,9 @@ def read_model(model: ModelDirectory) -> dict[str, bytes]:
 
 def join_weights(graph: Path, joined: Path) -> bytes:
     """Returns a graph with its weights inside: ONNX Runtime Web looks for others in a file system that it lacks."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.optimized_model_filepath = str(joined)
-    weights = "session.optimized_model_external_initializers"  # without a file for them, they stay where they were
-    options.add_session_config_entry(f"{weights}_file_name", name_weights(joined.name))
-    options.add_session_config_entry(f"{weights}_min_size_in_bytes", str(WHOLE_GRAPH))
-    options.log_severity_level = 4
-    onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    # Without a file for the weights, they would stay where they were.
+    write_graph(graph, joined, level, weights=name_weights(joined.name), inline_bytes=WHOLE_GRAPH)
     return joined.read_bytes()
 
 

@@ -18,7 +18,7 @@ from nmt_cli.api.translating.report import TranslationReport
 from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.serve import open_memories, read_keys
-from nmt_cli.cli.translate import ScreenConsole, show_remark
+from nmt_cli.cli.translate import make_console, show_remark
 from nmt_cli.errors import DataError, ExitCode, FailedLineError, NotFoundError
 from nmt_cli.runtime import model_directory
 from nmt_cli.search.config import SearchOptions
@@ -195,7 +195,7 @@ def test_a_terminal_shows_control_characters_and_files_keep_them(
 
     stream = Stream()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(stream, encoding="utf-8"))
-    output = ScreenConsole(Screen(), can_prompt=False).output
+    output = make_console(Screen(), can_prompt=False).output
     output.write(TEXT.encode() + b"\xff\n")
     output.flush()
     written = stream.getvalue()
