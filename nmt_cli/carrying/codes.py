@@ -65,6 +65,8 @@ COMMAND = (
 )
 # A variable of a game in brackets, beside other words: [name], [player.name], [count!t]
 VARIABLE = rf"{BEFORE_PHRASE}\[(?P<name>[a-z][a-z\d]+(?:[._-][a-z\d]+)*)(?:![a-z]{{1,2}})?\](?![\w(\[])"
+# A letter that is a clause, and no article: Q: A?
+LONE_LETTER = rf"(?:^|(?<=[{END_MARKS}{PAUSES}]\s))(?=[A-Z](?!\w))(?i:{{}})(?=[{END_MARKS}{PAUSES}]|$)"
 FUNCTION_SHARE = 0.025  # occurrences per text from which a word is one of grammar: not, was; text and time are rarer
 COMMON_SHARE = 0.01  # occurrences per text from which a word links others
 
@@ -76,7 +78,8 @@ def make_code(text: str, start: int, end: int) -> Span:
 
 def may_be_phrase(part: str) -> bool:
     """Whether a part of a text between blanks may belong to a phrase."""
-    return "«" in part or part.startswith(("_", "*", "[")) or re.match(ENUMERATOR, part) is not None
+    is_letter = part[:1].isupper() and not part[1:2].isalnum()
+    return "«" in part or is_letter or part.startswith(("_", "*", "[")) or re.match(ENUMERATOR, part) is not None
 
 
 def find_enumerators(text: str) -> list[tuple[int, int]]:
@@ -273,8 +276,9 @@ class CodeFinder:
     def __init__(self, source: TextProfile, language: str = "") -> None:
         rules = find_rules(language)
         self.source = source
+        self.lone_article = LONE_LETTER.format(rules.determiners or "(?!)")
         self.letters = rules.one_letter_words
-        self.grammar = "|".join(filter(None, (rules.determiners, rules.subjects, rules.noun_signs)))
+        self.grammar = "|".join(filter(None, (rules.determiners, rules.subjects, rules.objects, rules.noun_signs)))
 
     def find_lone_code(self, text: str) -> Span | None:
         """Returns the only word of a text if it is a few capitals, and no word that training had in small letters; or a
@@ -286,9 +290,8 @@ class CodeFinder:
             return None
         word = strip_marks(text.strip())
         usual = self.source.find_usual_case(word)
-        is_article = len(word) == 1 and re.fullmatch(self.grammar, word.lower())  # no word alone: Q: .. A: ..
-        is_code = word.isalpha() and len(word) <= LONGEST_CODE and (is_article or usual in (None, word))
-        may_be_word = not is_article and not self.letters.isdisjoint((word, word.lower()))
+        is_code = word.isalpha() and len(word) <= LONGEST_CODE and usual in (None, word)
+        may_be_word = not self.letters.isdisjoint((word, word.lower()))
         if not is_code or (may_be_word and self.source.count_word(word) >= FREQUENT_WORD_COUNT):
             return None
         return make_code(text, text.index(word), text.index(word) + len(word))
@@ -301,7 +304,7 @@ class CodeFinder:
             *self.find_variables(text),
             *find_enumerators(text),
         ]
-        patterns = [FORMULA, DUNDER, OPTION_ALONE, *[MERGE_FIELD] * self.has_rare_sign("«")]
+        patterns = [FORMULA, DUNDER, OPTION_ALONE, self.lone_article, *[MERGE_FIELD] * self.has_rare_sign("«")]
         ranges += [match.span() for pattern in patterns for match in re.finditer(pattern, text)]
         phrases: list[Span] = []
         for start, end in sorted(ranges):
@@ -330,7 +333,7 @@ class CodeFinder:
                 yield match.start() + unknown, match.end()
 
     def find_variables(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields words in brackets beside others: `[name]`, but not `[not]`, which a writer has added."""
+        """Yields words in brackets beside others: `[name]`, but not `[not]`, `[him]`, which a writer has added."""
         for match in re.finditer(VARIABLE, text) if "[" in text else ():
             is_common = (
                 self.source.count_word(match["name"]) >= FUNCTION_SHARE * self.source.texts

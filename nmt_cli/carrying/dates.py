@@ -146,14 +146,14 @@ def write_month_pattern(language: str) -> str:
 
 
 DAY = r"[0-3]?\d(?!\d)"
-BEHIND_LIST = r"(?=[^\W\d_]{1,2}\b|\W*(?:$|[12]\d{3})|[^\w\s])"  # of days: May 3 and 4; not May 3 and 4 people
+BEHIND_LIST = r"[^\W\d_]{1,2}\b|\W*(?:$|[12]\d{3})|[^\w\s]"  # of days: May 3 and 4; not May 3 and 4 people
 
 
 @cache
 def write_days_pattern(language: str, behind_list: str = "") -> str:
     """Returns the pattern of a day, a range or a list of days: `3`, `3–5`, `1st, 2nd and 3rd`."""
     ending, link = rf"(?:{find_rules(language).ordinal_endings}|\.)?", find_link(language) or "(?!)"
-    return rf"(?P<day>{DAY}(?:(?:{ending}, {DAY})*{ending},? {link} {DAY}{behind_list}| ?[–-] ?{DAY})?)"
+    return rf"(?P<day>{DAY}(?:(?:{ending}, {DAY})*{ending},? (?i:{link}) {DAY}{behind_list}| ?[–-] ?{DAY})?)"
 
 
 def find_link(language: str) -> str:
@@ -169,7 +169,8 @@ def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ..
     """
     month, rules = write_month_pattern(language), find_rules(language)
     day = rf"{BEFORE_DAY}{write_days_pattern(language)}(?:{rules.ordinal_endings}|\.)?"
-    days = write_days_pattern(language, BEHIND_LIST)
+    clause = "|".join(filter(None, (rules.subjects, rules.determiners)))  # May 3 and 4 we are closed
+    days = write_days_pattern(language, rf"(?={BEHIND_LIST}|\s(?i:{clause or '(?!)'})\b)")
     day_behind = rf"{days}(?:{rules.ordinal_endings}|\.(?=\s+[a-z]))?{BEHIND_DAY}"
     link = rf"(?:\s+(?:{rules.date_links}))?\s+"
     forms = (
@@ -584,7 +585,9 @@ def compile_short_days(language: str, letters: int | None = None) -> re.Pattern[
             written for form in {name, name[:letters], *longer} for written in (form, form.capitalize(), form.upper())
         }
         groups.append(f"(?P<d{number}>{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})")
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(groups)})(?![^\W_])(?:{INNER_STOP}|\.(?=\s+[{COVERS}]))?")
+    opening = find_rules(language).opening or "(?!)"
+    stop = rf"{INNER_STOP}|\.(?=\s+(?:[{COVERS}]|(?i:{opening})\b))"
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(groups)})(?![^\W_])(?:{stop})?")
 
 
 @cache

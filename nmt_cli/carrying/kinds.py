@@ -17,6 +17,7 @@ from nmt_cli.carrying.names import FOREIGN_WORDS, NAMES
 from nmt_cli.carrying.number_values import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
 from nmt_cli.carrying.numbers import (
     AMOUNTS,
+    ERAS,
     FULL_TIMES,
     HOUR_PARTS,
     IDENTIFIERS,
@@ -67,7 +68,7 @@ BY_PATTERN = (
 SYNTAX = (*BEFORE_SYNTAX, *BY_PATTERN)
 DIGITS = (AMOUNTS, TIMES, IDENTIFIERS, NUMBERS)
 IN_ANY_TEXT = (*SYNTAX, *DIGITS)  # also in the pairs that a network learns from, whatever its language
-BEFORE_DIGITS = (STREETS, FULL_TIMES, HOUR_PARTS, SPELLED_NUMBERS)  # which have digits inside
+BEFORE_DIGITS = (STREETS, FULL_TIMES, HOUR_PARTS, ERAS, SPELLED_NUMBERS)  # which have digits inside
 BESIDE_NUMBERS = (NUMBER_WORDS, WEEKDAYS, ROMAN_NUMBERS)
 WORDS = (CHOICE_NUMBERS, TERMS, *BESIDE_NUMBERS, PEOPLE, EMPHASIS, NOTES, ACCELERATORS, FOREIGN_WORDS, NAMES)
 IF_LOST: tuple[LostKind, ...] = (

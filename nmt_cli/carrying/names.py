@@ -23,7 +23,7 @@ from nmt_cli.carrying.codes import (
     strip_marks,
     widen_code,
 )
-from nmt_cli.carrying.people import find_firms, find_persons, find_places, is_sure_person, may_be_place
+from nmt_cli.carrying.people import find_firms, find_persons, find_places, may_be_place
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, Context, Kind, Span, SpanKind, cover_spans
 from nmt_cli.languages.codes import read_given_names
 from nmt_cli.languages.rules import LanguageRules, find_rules
@@ -137,7 +137,6 @@ class NameFinder:
         """
         self.source, self.target, self.languages = source, target, languages
         self.slips, self.spell, self.cover_forms = slips, spell, cover_forms
-        self.naming = find_rules(languages[0]).naming
         self.codes = CodeFinder(source, languages[0])
         self.is_ordinary = remember_by_word(WORDS_REMEMBERED)(self.judge_part)
         self.nameless = KnownWords(WORDS_REMEMBERED)  # parts of texts between blanks that are no name alone
@@ -163,9 +162,9 @@ class NameFinder:
         if code := self.codes.find_lone_code(text):
             return [code]
         text = self.cover_forms(text)
-        candidates = find_persons(text, self.source, self.target)
-        persons = [x for x in candidates if self.capitals_are_names or is_sure_person(text, x.start, self.naming)]
-        persons += find_firms(cover_spans(text, persons), self.source, self.naming)
+        naming = None if text.islower() or self.capitals_are_names else find_rules(self.languages[0]).naming
+        persons = list(find_persons(text, self.source, self.target, naming))
+        persons += find_firms(cover_spans(text, persons), self.source, self.languages[0])
         if not persons and all(map(self.is_ordinary, text.split())):
             return []
         persons += find_places(cover_spans(text, persons), self.languages, self.source)

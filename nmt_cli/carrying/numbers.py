@@ -3,6 +3,7 @@
 `1,234.50` is read as 1234.5 and written `1.234,50` in German; `10:30 a.m.` becomes `10:30`, `A4-17` stays.
 
     NUMBER_WORDS        3 hrs., p. 17       3 Std., S. 17
+    ERAS                AD 70               70 n. Chr.
     SPELLED_NUMBERS     six (6)             sechs (6)
     ROMAN_NUMBERS       Chapter IV          IV
     STREETS             12 Baker St.        as it is, whether the street is the source's or the target's
@@ -180,9 +181,16 @@ def list_number_words(languages: tuple[str, str]) -> dict[str, str]:
 @cache
 def compile_number_words(languages: tuple[str, str]) -> re.Pattern[str]:
     written = list_number_words(languages)
-    signs = {form for forms in find_rules(languages[0]).number_signs.values() for form in forms.split("|")}
+    rules = find_rules(languages[0])
+    signs = {form for forms in rules.number_signs.values() for form in forms.split("|")}
+    # No noun follows an era: 3 CE marks.
+    no_noun = rf"(?!\s(?!{rules.determiners})[a-z]{{3,}}(?:{rules.inflections.get('', '(?!)')})\b)"
     units, sign = (
-        "|".join(re.escape(form) for form in sorted(written, key=len, reverse=True) if (form in signs) is is_sign)
+        "|".join(
+            re.escape(form) + no_noun * (form.isupper() and form.isalpha() and not is_sign)
+            for form in sorted(written, key=len, reverse=True)
+            if (form in signs) is is_sign
+        )
         for is_sign in (False, True)
     )
     return re.compile(
@@ -191,6 +199,20 @@ def compile_number_words(languages: tuple[str, str]) -> re.Pattern[str]:
         rf"|(?:(?<![\w.,:/–-])(?P<count>{COUNT})|(?<=[{COVERS}]))\s?(?P<unit>{units or '(?!)'})(?![^\W_])"
         rf"(?:{INNER_STOP})?"
     )
+
+
+def find_eras(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields years after their era, which the target writes before it: `AD 70`."""
+    source, target = map(find_rules, context.languages)
+    for era in source.number_signs.keys() & target.time_units.keys():
+        forms = "|".join(map(re.escape, source.number_signs[era].split("|")))
+        years = rf"(?<![^\W_])(?:{forms})\s?(?P<year>\d{{1,4}}(?:[-–]\d{{1,4}})?)(?![\w-]|[.,]\d)"
+        for match in re.finditer(years, text):
+            written = f"{match['year']} {target.time_units[era].partition('|')[0]}"
+            yield kind.make_span(match.start(), match[0])._replace(text=written)
+
+
+ERAS = Kind(SpanKind.NUMBER_WORD, signs=r"\d", search=find_eras)
 
 
 def find_spelled(kind: Kind, text: str, context: Context) -> Iterator[Span]:

@@ -265,8 +265,7 @@ def name_places(source: str, target: str) -> dict[str, str]:
 
 BEHIND = re.escape(FINAL_MARKS + PAUSES + CLOSING_BRACKETS)
 PERSON = (
-    rf"(?<![^\W_])(?P<given>[A-ZÀ-Þ][^\W\d_]+)(?=\s(?P<surname>{SURNAMES}"
-    r"|(?:I[IVX]|[VX])[IVX]{0,4}(?!\w))"
+    rf"(?<![^\W_])(?P<given>[A-ZÀ-Þ][^\W\d_]+)(?=\s(?P<surname>{SURNAMES}|[IVX]{{1,6}}(?!\w))(?P<stop>\.(?=\s[a-zß-ÿ]))?"
     rf"(?:['’]s)?(?:\W*$|[{BEHIND}]|\s[^\W\dA-ZÀ-Þ]))"  # no capital follows: How Peter Makes Money
 )
 CLAUSE_BEGINNING = (
@@ -275,15 +274,21 @@ CLAUSE_BEGINNING = (
 TOO_FREQUENT = 100  # occurrences of a word with a capital that is a noun rather than a surname
 
 
-def find_persons(text: str, source: TextProfile, target: TextProfile) -> Iterator[Span]:
-    """Yields the persons of a text, and in German also `Peter Brot` of `dass Peter Brot mag`."""
+def find_persons(text: str, source: TextProfile, target: TextProfile, naming: str | None) -> Iterator[Span]:
+    """Yields the persons of a text; where every noun has a capital, only sure ones, and those after `naming`."""
     has_words, length, comma = any(map(str.islower, text.split())), len(text.strip()), text.find(",")
     for match in re.finditer(PERSON, text):
-        start, end = match.start(), match.end("surname")
+        start, end, surname = match.start(), match.end("surname"), match["surname"]
         is_alone = length == end - start or -1 < comma < start or text.startswith(tuple(COMMAS), end)
-        is_person = match["given"] in read_given_names() and (has_words or is_alone)
-        if is_person and (match["surname"].isupper() or may_be_surname(match["surname"], source, target)):  # Henry V
-            yield Span(start, end, text[start:end], SpanKind.RARE_NAME)
+        if match["given"] not in read_given_names() or not (has_words or is_alone):
+            continue
+        if re.fullmatch("[IVX]+", surname):  # Henry V, but not Tell Tom I know
+            is_person = surname != "I" or not text.startswith(" ", end)
+        else:
+            is_sure = naming is None or is_sure_person(text, start, naming)
+            is_person = is_sure and may_be_surname(surname, source, target)
+        if is_person:
+            yield Span(start, end + bool(match["stop"]), text[start:end], SpanKind.RARE_NAME)  # Heinrich VIII. war
 
 
 def is_sure_person(text: str, start: int, naming: str) -> bool:
@@ -300,28 +305,41 @@ def may_be_surname(word: str, source: TextProfile, target: TextProfile) -> bool:
     return not is_noun and not is_copied(word, source, target)
 
 
-# Legal forms of companies.
-LEGAL_FORM = (
-    r"(?:Ltd|LTD|Limited|Inc|INC|Incorporated|Corp|Pty|Pvt|Co|LLC|LLP|PLC|plc|gGmbH|GmbH|mbH|KGaA|KG|AG|OHG|UG|SE|SA"
-    r"|SAS|SARL|SpA|Srl|BV|NV|AB|ApS|Oyj|Oy|S\.A|S\.p\.A|S\.r\.l|B\.V|N\.V)(?![^\W_])(?:\.(?=\W*\s\w|,))?"
-)
 FIRM_WORD = r"(?:(?:[A-Z]\.)+|[A-ZÀ-Þ\d][\w'’+-]*)"
-FIRM = (
-    rf"(?<![^\W_])(?P<first>{FIRM_WORD})(?P<more>(?:{TITLE_BLANK}(?:& )?{FIRM_WORD}){{0,4}}?)"
-    rf"(?:,(?= [CILS][a-zLn.]))?{TITLE_BLANK}(?P<form>{LEGAL_FORM}(?:,? (?:& )?{LEGAL_FORM}){{0,2}})"
-)
+SHORTEST_FORM = 3  # letters of a legal form in a line of capitals, where shorter ones are words: SA, CO
 
 
-def find_firms(text: str, source: TextProfile, naming: str) -> Iterator[Span]:
+@cache
+def write_firm(language: str) -> str:
+    """Returns the pattern of companies with their legal form, which a line of capitals has in capitals."""
+    form = rf"(?:{find_rules(language).legal_forms})(?![^\W_])(?:\.(?=\W*\s\w|,))?"
+    return (
+        rf"(?<![^\W_])(?P<name>{FIRM_WORD}(?:{TITLE_BLANK}(?:& )?{FIRM_WORD}){{0,4}}?)"
+        rf"(?:,(?= [CILS][a-zLn.]))?{TITLE_BLANK}(?P<form>{form}(?:,? (?:& )?{form}){{0,2}})"
+    )
+
+
+def find_firms(text: str, source: TextProfile, language: str) -> Iterator[Span]:
     """Yields the companies of a text, with their legal forms, but without a first word that is one of grammar (`Our`)
     or announces a name (`Firma`).
+
+    In a line of capitals, a name begins where a clause does, or after a word of grammar that is no subject.
     """
-    for match in re.finditer(FIRM, text) if not text.isupper() else ():
-        start, end, first = *match.span(), match["first"]
-        is_ordinary = source.count_word(first) >= COMMON_SHARE * source.texts
-        if naming:  # a name has the capital of any noun, and a word without one in other places is none
-            is_ordinary = source.find_usual_case(first) == first.lower()
-        if (is_ordinary and is_sure_person(text, start, "")) or re.fullmatch(naming or "(?!)", first):
-            start = match.start("more") + len(" ")
+    rules, is_shouted = find_rules(language), text.isupper()
+    for match in re.finditer(f"(?i){write_firm(language)}" if is_shouted else write_firm(language), text):
+        start, end = match.span()
+        begins, before = is_sure_person(text, start, ""), ""
+        for word in list(re.finditer(r"[^\s&]+", match["name"]))[: None if is_shouted else 1]:
+            is_ordinary = source.count_word(word[0]) >= COMMON_SHARE * source.texts
+            is_ordinary = is_ordinary or re.fullmatch(rules.determiners or "(?!)", word[0].lower()) is not None
+            if rules.naming and not is_shouted:  # where a name has the capital of any noun
+                is_ordinary = source.find_usual_case(word[0]) == word[0].lower()
+            if (is_ordinary and (begins or is_shouted)) or re.fullmatch(rules.naming or "(?!)", word[0]):
+                start, before = match.start() + word.end() + len(" "), word[0]
+        if is_shouted:
+            form = match["form"].rstrip(".")
+            is_word = len(form) < SHORTEST_FORM or source.find_usual_case(form) == form.lower()
+            if is_word or not (before or begins) or re.fullmatch(rf"(?i:{rules.subjects})", before or "-"):
+                continue
         if start < match.start("form") - len(" "):
             yield Span(start, end, text[start:end], SpanKind.RARE_NAME)

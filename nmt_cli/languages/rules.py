@@ -43,7 +43,8 @@ class LanguageRules(NamedTuple):
     hour_parts: dict[str, str]  # what stands before an hour, by its minutes from that; the first of several is written
     plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
 
-    number_signs: dict[str, str]  # before a number that names something, or only before a code; the first is written
+    # Before a number that names something, or only before a code, or that is a year; the first of several is written.
+    number_signs: dict[str, str]
     scales: dict[str, str]  # what is written behind an amount of money, or of what is counted, for k, m and bn
     price: str  # ¤ for the sign of a currency and # for the amount, as they are written; empty: as in the source
     counted: str  # pattern of what may be counted in millions: 2.5m people
@@ -82,11 +83,13 @@ class LanguageRules(NamedTuple):
     courtesies: dict[str, str]  # how people are called and greeted, and letters end; the first of several is written
     roles: str  # pattern of what stands behind a title, and is no name: Mr. President
     noun_signs: str  # pattern of words after which a title is a noun: seine Frau Anna
+    legal_forms: str  # pattern of what the names of companies end with, in any language
     naming: str  # pattern of words that a name follows, where every noun has a capital
     saying: str  # pattern of words that report what somebody says
     speech_mark: str  # before a quotation, behind who speaks
     speech: str  # a quotation before the words that report it, … being what is said
     subjects: str  # pattern of words with which clauses in brackets begin
+    objects: str  # pattern of other pronouns, where a word in brackets may be a noun: [him]
     example: str  # a short question, to try a model with
     bleu_tokenizer: str  # of sacreBLEU, where blanks do not part words
 

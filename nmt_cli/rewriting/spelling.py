@@ -29,16 +29,19 @@ from nmt_cli.text.words import WORDS_REMEMBERED, remember_by_word
 class Abbreviations(Rewrite):
     """Reads rare abbreviations in full: `approx.` as `about`."""
 
-    def __init__(self, spelled_out: Mapping[str, str]) -> None:
+    def __init__(self, spelled_out: Mapping[str, str], last: str = "") -> None:
+        """`last` is the pattern of those that are spelled out at the end of a text, too: closed, open."""
         self.spelled_out = {join_form(short): words for short, words in spelled_out.items()}
+        self.shouted = {short.upper(): words.upper() for short, words in self.spelled_out.items()}
+        self.last = rf"(?i:\b(?:{last or '(?!)'})\.$)"
         forms = sorted(self.spelled_out, key=len, reverse=True)
         self.pattern = "|".join(r"\.\s?".join(map(re.escape, form.split(".")[:-1])) for form in forms)
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self | None:
-        listed = find_rules(model.languages[0]).spelled_out
-        usual = {short: words for short, words in listed.items() if is_usual(words, short, model.source)}
-        return cls(usual) if usual else None
+        rules = find_rules(model.languages[0])
+        usual = {short: words for short, words in rules.spelled_out.items() if is_usual(words, short, model.source)}
+        return cls(usual, rules.opening) if usual else None
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, None] | None:
         """Returns a text with its abbreviations spelled out; a full stop at its end stays."""
@@ -51,11 +54,11 @@ class Abbreviations(Rewrite):
 
     def spell_out(self, text: str) -> Iterator[Edit]:
         """Yields the edits that spell out the abbreviations of a text; only its first may have a capital."""
-        if "." not in text[:-1]:
+        if "." not in text[:-1] and not re.search(self.last, text):
             return
         for match in re.finditer(rf"(?<![\w.])(?i:{self.pattern})(?:\.(?=\W*\w)|(?=\.))", text):
             form = join_form(match[0].rstrip(".") + ".")
-            words = self.spelled_out.get(form)
+            words = (self.shouted if text.isupper() else self.spelled_out).get(form)
             if words is None and match.start() == 0 and (words := self.spelled_out.get(form[0].lower() + form[1:])):
                 words = words[0].upper() + words[1:]
             if words:

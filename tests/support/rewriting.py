@@ -57,7 +57,7 @@ SPELLED = (
     "Where did they put the beautiful yellow flowers for Margaret?",
     "You know that I want the house by the river.",
 )
-ABBREVIATED = {"approx.": "about", "z.B.": "zum Beispiel", "v.a.": "vor allem"}
+ABBREVIATED = {"approx.": "about", "z.B.": "zum Beispiel", "v.a.": "vor allem", "cl.": "closed"}
 ENGLISH = 'Will the quick brown fox, Anna\'s "lazy" dog: jump over 0123456789 (vixens)? No - yes; Zebra! ' * 3
 GERMAN = "Er sagte: „Ja, daß die Ähren – fünf Mal – überm Löß wachsen.“ "
 FRENCH = "Il a dit : « Ça m’est égal, n’est-ce pas ? » — Où ? "

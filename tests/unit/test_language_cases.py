@@ -24,7 +24,7 @@ from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
 from nmt_cli.carrying.names import find_acronyms
 from nmt_cli.carrying.number_values import compare_numbers, find_ending, find_lost_endings, list_uncertain
 from nmt_cli.carrying.numbers import FULL_TIMES, HOUR_PARTS, NumberNotation, is_label
-from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_persons, find_places, is_sure_person
+from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_persons, find_places
 from nmt_cli.carrying.prose_marks import EMPHASIS
 from nmt_cli.carrying.spans import NO_CONTEXT, Attempt, Context, Span, SpanKind, cover_spans
 from nmt_cli.carrying.syntax import ACCELERATORS, move_to_word, split_choice
@@ -237,9 +237,8 @@ def learn_surnames(language: str) -> tuple[TextProfile, TextProfile]:
 
 
 def list_surnames(text: str, languages: Languages) -> list[str]:
-    persons, naming = find_persons(text, *learn_surnames(languages[0])), find_rules(languages[0]).naming
-    is_noun = languages[0] == "deu"  # where nouns have capitals, only a sure name is one
-    return [span.text for span in persons if not is_noun or is_sure_person(text, span.start, naming)]
+    naming = find_rules(languages[0]).naming or None  # where nouns have capitals, only a sure name is one
+    return [span.text for span in find_persons(text, *learn_surnames(languages[0]), naming)]
 
 
 def list_extracted(text: str, languages: Languages) -> list[str]:
@@ -418,7 +417,7 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "exclamations": keep_exclamation,
     "several marks": read_marks,
     "slips": lambda text, languages: read(make_slips(), text),
-    "abbreviations": lambda text, languages: read(Abbreviations(ABBREVIATED), text),
+    "abbreviations": lambda text, languages: read(Abbreviations(ABBREVIATED, last="cl"), text),
     "terms": list_terms,
     "forms of terms": list_forms_of_terms,
     "surnames": list_surnames,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial, reduce
 from itertools import accumulate, chain
@@ -14,6 +15,7 @@ from nmt_cli.arrays.types import END, UNKNOWN
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, SpanKind
 from nmt_cli.rewriting.protocol import Written
 from nmt_cli.rewriting.rewrite import Rewriter, RewrittenText
+from nmt_cli.text.characters import OPENING_BRACKETS
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
 from nmt_cli.text.tokenizer import TokenizerPair
@@ -23,6 +25,7 @@ from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import join_segments
 
 LOG_EVEN_ODDS = log(0.5)
+TO_REMOVE = rf"{PLACEHOLDER_PATTERN.pattern}|[{re.escape(OPENING_BRACKETS)}]\s"  # from a hypothesis
 # Fields that follow each other.
 CONCATENATED = ("source_pieces", "repairs", "read_as", "readings", "left_out", "unplaced", "other_senses", "kept")
 Parts = tuple[Hypothesis, ...]  # one per piece of a line
@@ -176,15 +179,15 @@ def find_read_links(translation: Translation, hypothesis: Hypothesis, piece: Pie
 def is_complete(piece: Piece, translation: Translation) -> bool:
     """Whether a translation needs no restoring.
 
-    It has no spans to put back, its hypotheses no placeholders to remove, and every source subword belongs to one word
-    (an unknown one may cover several), which rewriting did not move.
+    It has no spans to put back, its hypotheses no placeholders or blanks after brackets to remove, and every source
+    subword belongs to one word (an unknown one may cover several), which rewriting did not move.
     """
     if piece.masked.spans or (piece.rewritten is not None and not piece.rewritten.keeps_words):
         return False
     if PLACEHOLDER_PATTERN.search(piece.text):
         return True
     return UNKNOWN_PIECE not in translation.source_pieces and not any(
-        PLACEHOLDER_PATTERN.search(hypothesis.text) for hypothesis in translation.hypotheses
+        re.search(TO_REMOVE, hypothesis.text) for hypothesis in translation.hypotheses
     )
 
 

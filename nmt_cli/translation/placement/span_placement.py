@@ -12,7 +12,7 @@ import numpy as np
 from nmt_cli.arrays.types import FloatArray
 from nmt_cli.carrying.masking import MaskedText
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN, Span, SpanKind
-from nmt_cli.text.characters import HYPHENS, OPENING
+from nmt_cli.text.characters import HYPHENS, OPENING, OPENING_BRACKETS
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.symbols import PLACEHOLDERS
 from nmt_cli.text.tokenizer import TokenizerPair
@@ -205,7 +205,7 @@ def name_units(
     previous: Unit | None = None
     blank = False  # the next unit inherits the blank of a placeholder that is left out
     for index, unit in enumerate(units):
-        blank = blank or unit.blank_before
+        blank = (blank or unit.blank_before) and not closes_gap(previous, masked.text)
         if PLACEHOLDER_PATTERN.fullmatch(unit.text) and index not in numbers:
             continue
         if unit.text == FULL_STOP and ends_with_stop(previous):
@@ -222,6 +222,11 @@ def name_units(
             unit = Unit(masked.masked[number].text, has_blank, certain, number)
         yield unit._replace(blank_before=unit.blank_before if index in numbers else blank)
         blank, previous = False, unit
+
+
+def closes_gap(previous: Unit | None, source: str) -> bool:
+    """Whether the unit after a bracket touches it, because no such bracket of the source has a blank after it."""
+    return previous is not None and previous.text in OPENING_BRACKETS and f"{previous.text} " not in source
 
 
 def ends_with_stop(unit: Unit | None) -> bool:

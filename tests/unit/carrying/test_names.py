@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.carrying.codes import CodeFinder
 from nmt_cli.carrying.names import join_neighbours
-from nmt_cli.carrying.people import GREETINGS, compile_people, list_forms
+from nmt_cli.carrying.people import GREETINGS, compile_people, find_firms, list_forms
 from nmt_cli.carrying.spans import Span, SpanKind
 from nmt_cli.languages.codes import DATA
 from nmt_cli.languages.rules import find_rules
@@ -46,6 +46,27 @@ def test_keys_are_left_to_a_model_that_knows_them() -> None:
 def test_an_article_is_no_word_alone() -> None:
     finder = make_finder(ENGLISH, ("eng", "deu"))
     assert list_names("A", finder) == ["A"]  # Q: .. A: ..
+    assert list_names("Is it so? A?", finder) == ["A"]
+    assert list_names("A dog? Is it a dog?", finder) == []
+
+
+def test_a_pronoun_in_brackets_is_no_variable() -> None:
+    finder = make_finder(ENGLISH, ("eng", "deu"))
+    assert list_names("I see [them] and [player] here", finder) == ["[player]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("BLACK RIVER LTD. IS HERE", ["BLACK RIVER LTD."]),
+        ("IT IS IN THE BLACK RIVER GMBH", ["BLACK RIVER GMBH"]),
+        ("WE BUY BLACK RIVER INC. TODAY", []),  # the name may begin with the verb
+        ("BLACK RIVER SA 9-12", []),
+    ],
+)
+def test_in_capitals_a_company_begins_with_a_clause_or_after_grammar(text: str, expected: list[str]) -> None:
+    firms = list(find_firms(text, ENGLISH_FINDER.source, "eng"))
+    assert [text[firm.start : firm.end] for firm in firms] == expected
 
 
 def test_characters_that_training_never_had_are_read_as_those_that_it_had() -> None:

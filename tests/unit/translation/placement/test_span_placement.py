@@ -311,6 +311,15 @@ def test_units_get_the_text_of_their_spans_and_lose_other_placeholders() -> None
     assert named[1].attention.tolist() == [0, 1, 0, 0]
 
 
+def test_no_blank_of_the_network_alone_follows_a_bracket() -> None:
+    units = [slot("geh", 0, blank=False), slot("(", 1), slot("jetzt", 1), slot(")", 2, blank=False)]
+    named = [list(name_units(units, {}, mask(source, ()), ())) for source in ("go (now)", "go ( now )")]
+    assert [[unit.blank_before for unit in some] for some in named] == [
+        [False, True, False, False],
+        [False, True, True, False],
+    ]
+
+
 def test_a_span_covers_the_word_behind_it_that_its_text_needs_no_more() -> None:
     masked = mask("at {x} now", [find_spans("at {x} now")[0]._replace(covers="Uhr")])
     units = [slot("um", 0), slot("{x}", 1)._replace(masked_span=0), slot("Uhr", 1), slot("jetzt", 2)]
