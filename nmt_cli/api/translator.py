@@ -46,6 +46,7 @@ from nmt_cli.api.progress import StageReporter, count_stage, ignore_progress
 from nmt_cli.api.translating.inputs import read_head
 from nmt_cli.api.translating.line_layout import LayoutOptions
 from nmt_cli.api.translating.outputs import is_for_several, name_output, require_name
+from nmt_cli.api.translating.report import NO_TERM
 from nmt_cli.documents import find_format, open_document, read_mark
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource, TornText, format_text
@@ -348,8 +349,9 @@ class Translator:
             memory = open_memory(tm, languages, self._translator.profile)
             made = made._replace(memory=memory and memory.choose_register(made.search.tags))
 
+        translator = replace_terms(self._translator, options)
         done = translate_file(
-            answer_blocks(replace_terms(self._translator, options), made),
+            answer_blocks(translator, made),
             Path(source),
             target,
             config,
@@ -357,9 +359,10 @@ class Translator:
             split_sentences=self._translator.reader.config.split_sentences,
             memory=made.memory,
             scope=made.scope,
+            terms=translator.reader.glossary,
             progress=progress or ignore_progress,
         )
-        log_warnings(f"{source}: {note} ({format_count(count, 'time')})" for note, count in done.notes.items())
+        log_warnings(f"{source}: {note}{f' ({count:,} times)' * (count > 1)}" for note, count in done.notes.items())
         log_warnings(f"{source}, {describe_checks(text, number)}" for number, text in done.flagged)
         self._report_checks(done.flagged, done.texts, made.checks, str(source))
         return done
@@ -517,10 +520,13 @@ class FileReport:
     notes: Counter[str] = field(default_factory=Counter)  # what could not be done well, and how often
     flagged_count: int = 0  # those to look at
     flagged: list[tuple[int, Translation]] = field(default_factory=list)  # number from 1, of the first `MOST_FLAGGED`
+    terms: Glossary | None = field(default=None, repr=False)  # until one of them occurs
 
     def add(self, translation: Translation) -> None:
         """Counts a translation, and keeps it if it failed a check, as long as there is room."""
         self.texts += 1
+        if self.terms is not None and self.terms.occurs_in(translation.source):
+            self.terms = None
         if getattr(translation, "checks", ()):
             self.flagged_count += 1
             if self.flagged_count <= MOST_FLAGGED:
@@ -543,13 +549,14 @@ def translate_file(
     split_sentences: bool = True,
     memory: TranslationMemory | None = None,
     scope: ContextScope = "nothing",
+    terms: Glossary | None = None,
     progress: StageReporter = ignore_progress,
 ) -> FileReport:
     """Translates a file to another of the same format; the target appears only when complete.
 
     `scope` says whether its sentences are read with those before.
     """
-    report = FileReport(target)
+    report = FileReport(target, terms=terms)
     with require_file(source).open("rb") as lines, stage_file(target) as temporary, temporary.open("wb") as output:
         document = DocumentSource(
             *(lines, str(source), config, languages[1], split_sentences, languages[0], memory),
@@ -573,7 +580,7 @@ def translate_document(
     document = open_document(file_format.name, read_mark(source, file_format, head), layout)
     batches = batch_blocks(document.read_with_domain(), UNITS)
     yield from translate_units(batches, InProcess(translate), report.add, scope)
-    report.notes += document.notes
+    report.notes += document.notes + Counter([NO_TERM] * (report.terms is not None))
     report.add_torn(document.torn)
 
 

@@ -142,6 +142,10 @@ class Glossary:
                 yield Span(offsets[start], offsets[end], target, SpanKind.TERM)
                 position = end
 
+    def occurs_in(self, text: str) -> bool:
+        """Whether a text has one of the terms."""
+        return next(self.find_terms(text), None) is not None
+
     def find_longest(self, text: str) -> Iterator[tuple[int, int]]:
         """Yields where a term starts and ends as whole words: of all that start at one place, the longest.
 

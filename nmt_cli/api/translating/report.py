@@ -18,6 +18,7 @@ from nmt_cli.text.wrapping import format_count, join_first, shorten_text
 from nmt_cli.translation.result import CheckError, SourceCuts, describe_limits
 
 if TYPE_CHECKING:
+    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.checks.table import CheckRow
     from nmt_cli.translation.config import CheckOptions
@@ -55,6 +56,7 @@ LINES_MOST = 6  # of all remarks about a run
 LINES_SHOWN = 5  # numbers of the lines that fail a check
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
+NO_TERM = "no term of the glossary occurs in the text"
 MOST_CORRECTIONS = 50  # pairs of a memory, each of which is meant for a text; in a larger one, most match none
 PAIR_SHOWN = 40  # characters of the source of one
 
@@ -108,6 +110,7 @@ class TranslationReport:
     path: str | None = None  # of the report of all texts that failed
     max_length: int = 0  # of a translation, in tokens
     memory: TranslationMemory | None = None  # that was named
+    terms: Glossary | None = None  # that was named, until one of its terms occurs
     recalled: set[str] = field(default_factory=set)  # the sources of its pairs that texts had, if it is small
     leaves_out: bool = False  # whether files that stay as they are have no part in it
     bleu: float | None = None  # of the model on its development set
@@ -124,6 +127,8 @@ class TranslationReport:
         self.texts += 1
         self.files.add(translation)
         self.origins[translation.origin] += 1
+        if self.terms is not None and self.terms.occurs_in(translation.source):
+            self.terms = None
         if self.memory is not None and len(self.memory) <= MOST_CORRECTIONS:
             self.recalled.update(translation.recalled)
         self.failed += bool(translation.checks)
@@ -223,6 +228,8 @@ class TranslationReport:
         yield from self.describe_words()
         yield from self.describe_registers()
         yield from (Remark(f"{note}: {count:,}") for note, count in self.notes.items())
+        if self.terms is not None and self.texts and not self.leaves_out:
+            yield Remark(NO_TERM)
         if self.replacements:
             workers = format_count(self.replacements, "worker")
             yield Remark(f"{workers} died and had to be replaced; the lines in progress were translated again")

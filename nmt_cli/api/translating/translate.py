@@ -44,6 +44,7 @@ from nmt_cli.translation.request import TranslationRequest, split_pair
 from nmt_cli.translation.result import SourceCuts
 
 if TYPE_CHECKING:
+    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.text.tags import TagSet
     from nmt_cli.translation.config import CheckOptions
@@ -66,7 +67,8 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
     writer = command.make_writer(is_prompt=is_prompt)
-    memory = open_memory(command, card, request.options.search.tags, writer, console)
+    glossary = load_terms(command)
+    memory = open_memory(command, card, request.options.search.tags, writer, console, glossary)
     # Lines of files are read where they are translated, which may be another process; a pipe can be read only here.
     are_files = bool(paths) and all(path.is_file() for path in paths)
     part_size = READ_AHEAD if are_files and not request.score else 0
@@ -74,7 +76,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     documents = opener.open_files(inputs, outputs.targets, is_apart=outputs.is_apart)
     known = [document for document in documents if not isinstance(document, ArrivingDocument)]
     outputs.require_formats(known, BY_NAME["jsonl"] if writer.layout.json else TEXT)
-    report = open_report(command, documents, card, content, resumable, memory)
+    report = open_report(command, documents, card, content, resumable, memory, glossary)
     if is_prompt:
         batches = console.ask_for_lines(card, writer.write, command.document.errors)
     else:
@@ -185,25 +187,39 @@ def require_abilities(command: TranslateCommand, card: ModelCard) -> None:
         load_confidence(card)
 
 
+def load_terms(command: TranslateCommand) -> Glossary | None:
+    """Returns the named glossary. Raises NotFoundError and DataError."""
+    name = command.request.lines.glossary
+    if name is None:
+        return None
+    from nmt_cli.carrying.glossary import Glossary  # which few runs need
+
+    return Glossary.load(require_file(Path(name)))
+
+
 def open_memory(
-    command: TranslateCommand, card: ModelCard, tags: TagSet, writer: LineWriter, console: Console
+    command: TranslateCommand,
+    card: ModelCard,
+    tags: TagSet,
+    writer: LineWriter,
+    console: Console,
+    glossary: Glossary | None,
 ) -> TranslationMemory | None:
     """Returns the named translation memory as it answers for these tags, or None.
 
     Reports its size, and a memory or a glossary in another language.
     """
-    names, glossary = command.memories.tm, command.request.lines.glossary
+    names = command.memories.tm
     if not (names or glossary):
         return None
     from nmt_cli.api.open_model import describe_foreign, load_memory  # readers of many formats, which few runs need
-    from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.runtime.model_directory import ModelDirectory
 
     profile = ModelDirectory.open(command.request.model).load_profile()
     links_words = writer.layout != LayoutOptions()
     memory = load_memory(names, card.languages, links_words=links_words, profile=profile).choose_register(tags)
-    terms = {} if glossary is None else Glossary.load(require_file(Path(glossary))).terms
-    for name, pairs in ((", ".join(names), memory.targets), (str(glossary), terms)):
+    terms = {} if glossary is None else glossary.terms
+    for name, pairs in ((", ".join(names), memory.targets), (str(command.request.lines.glossary), terms)):
         for warning in describe_foreign(name, pairs.items(), card.languages, profile):
             console.say(f"  ! {warning}")
     if not names:
@@ -243,6 +259,7 @@ def open_report(
     content: FolderContent,
     job: ResumableJob,
     memory: TranslationMemory | None,
+    glossary: Glossary | None,
 ) -> TranslationReport:
     """Returns an empty report, which counts lines if all documents are plain text, else texts."""
     thing = "line" if all(document.format is TEXT for document in documents) else "text"
@@ -258,6 +275,7 @@ def open_report(
         path=path,
         max_length=length,
         memory=memory,
+        terms=glossary,
         leaves_out=bool(job.current or job.edited),
         bleu=card.development_bleu,
         gain=card.development_gain,

@@ -154,6 +154,9 @@ def test_an_existing_file_is_only_replaced_if_that_is_asked_for(tmp_path: Path) 
         fake_loaded().translate_file(source, target)
     assert target.read_text(encoding="utf-8") == "mine\n"
     assert fake_loaded().translate_file(source, target, force=True).texts == 1
+    report = nmt.load("eng-deu", beam_size=1).translate_file(source, target, force=True, glossary={"cat": "Katze"})
+    assert list(report.notes) == ["no term of the glossary occurs in the text"]
+    assert fake_loaded().translate_file(source, target, force=True).notes == {}
     assert target.read_text(encoding="utf-8") == "HELLO\n"
     (tmp_path / "link.txt").hardlink_to(source)
     for same in (source, tmp_path / "link.txt"):

@@ -5,7 +5,8 @@ from typing import get_args
 import pytest
 
 from nmt_cli.api.translating.outputs import FileSummaries
-from nmt_cli.api.translating.report import LINES_MOST, Failing, TranslationReport
+from nmt_cli.api.translating.report import LINES_MOST, NO_TERM, Failing, TranslationReport
+from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.errors import DataError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
@@ -65,6 +66,15 @@ def read_summary(report: TranslationReport) -> str:
 
 def has_plural(words: str) -> bool:
     return any(word.endswith("s") and word not in NO_NOUNS for word in words.split()) or "were" in words
+
+
+@pytest.mark.parametrize("term", ["x", "y"])
+def test_a_glossary_of_which_no_term_occurs_is_reported_once(term: str) -> None:
+    report = TranslationReport(source_cuts=SourceCuts("line"), terms=Glossary({term: "z"}))
+    assert report.list_remarks() == []
+    for event in ("origin memory", "origin memory"):
+        report.add(make_translation(EVENTS[event]))
+    assert (NO_TERM in [remark.text for remark in report.list_remarks()]) == (term == "y")
 
 
 @pytest.mark.parametrize("event", EVENTS)
