@@ -41,6 +41,7 @@ def find_heaviest_run(weights: Iterable[float]) -> tuple[int, int]:
 
 
 UNALIGNED = -1
+NEAR = 2  # words beside a part, of which one may be an article
 FAINT = 0.5  # share of the surest word's weight below which another is not the translation of the same word
 BEHIND_FINAL_MARK = CLOSING + TURNED_QUOTES + " "
 LETTERS = re.compile(r"[^\W_]+")
@@ -169,6 +170,7 @@ class TracedText:
         inked = inked if self.source[start] in PAUSES else inked[first:]
         touched = self.find_touched(start, end)
         within = self.select_densest(self.drop_faint(inked) if touched.stop - touched.start == 1 else inked)
+        within = self.drop_neighbours(within, touched)
         low, high = within[0], within[-1] + 1
         first_word, last_word = (self.words[find_word(self.words, index)] for index in (within[0], within[-1]))
         while low > first_word.start and self.sources[low - 1] == UNALIGNED:
@@ -176,6 +178,20 @@ class TracedText:
         while high < last_word.end and self.sources[high] == UNALIGNED:
             high += 1
         return self.widen_to_blanks(low, high, start, end)
+
+    def drop_neighbours(self, positions: list[int], part: slice) -> list[int]:
+        """Returns the characters without a word at each edge that source words beside the part attract, and none in it.
+
+        A word before a mark stays: it may be separated from its verb, as in "fing an, ...".
+        """
+        inside = sorted({find_word(self.words, index) for index in positions})
+        own = {*self.attracted[part]}
+        before = {*self.attracted[max(0, part.start - NEAR) : part.start]} - own
+        behind = {*self.attracted[part.stop : part.stop + NEAR]} - own
+        first = inside[inside[0] in before and len(inside) > 1]
+        follows = "".join(self.text[start:end] for start, end in self.words[inside[-1] + 1 : inside[-1] + 2])
+        last = inside[-2] if inside[-1] in behind and inside[-1] > first and has_word(follows) else inside[-1]
+        return [index for index in positions if self.words[first].start <= index < self.words[last].end]
 
     def drop_faint(self, positions: Sequence[int]) -> list[int]:
         """Returns the characters of words that are nearly as sure as the surest, of those that come from one word."""

@@ -130,6 +130,21 @@ def test_a_pair_from_which_no_word_comes_takes_the_word_that_it_attracts() -> No
     assert placed.position == (2, 3, True)
 
 
+@pytest.mark.parametrize(
+    ("target", "links", "attracted", "expected"),
+    [
+        ("A B C D", [0, 1, 1, 3], [0, 1, 2, 3], "A [B] C D"),  # "C" comes from "c", which attracts nothing else
+        ("A B C D", [0, 1, 1, 3], [0, 2, 1, 3], "A [B C] D"),  # "b" attracts it
+        ("A B C . D", [0, 1, 1, None, 3], [0, 1, 2, 4], "A [B C] . D"),  # "fing an, ..."
+        ("A B C D", [1, 1, 2, 3], [0, 1, 2, 3], "A [B] C D"),
+    ],
+)
+def test_a_word_at_the_edge_that_a_word_beside_the_pair_attracts_is_outside(
+    target: str, links: list[int | None], attracted: list[int], expected: str
+) -> None:
+    assert place_pair(trace("a b c d", target, links, attracted=attracted), 2, 3) == expected
+
+
 def test_a_final_mark_does_not_draw_a_pair() -> None:
     assert place_pair(trace("a b c", "A C B .", [0, 2, 1, None]), 2, 3) == "A C [B] ."
 
