@@ -41,7 +41,7 @@ def find_heaviest_run(weights: Iterable[float]) -> tuple[int, int]:
 
 
 UNALIGNED = -1
-NEAR = 2  # words beside a part, of which one may be an article
+BESIDE = 2  # words beside a part, of which one may be an article
 FAINT = 0.5  # share of the surest word's weight below which another is not the translation of the same word
 BEHIND_FINAL_MARK = CLOSING + TURNED_QUOTES + " "
 LETTERS = re.compile(r"[^\W_]+")
@@ -186,8 +186,8 @@ class TracedText:
         """
         inside = sorted({find_word(self.words, index) for index in positions})
         own = {*self.attracted[part]}
-        before = {*self.attracted[max(0, part.start - NEAR) : part.start]} - own
-        behind = {*self.attracted[part.stop : part.stop + NEAR]} - own
+        before = {*self.attracted[max(0, part.start - BESIDE) : part.start]} - own
+        behind = {*self.attracted[part.stop : part.stop + BESIDE]} - own
         first = inside[inside[0] in before and len(inside) > 1]
         follows = "".join(self.text[start:end] for start, end in self.words[inside[-1] + 1 : inside[-1] + 2])
         last = inside[-2] if inside[-1] in behind and inside[-1] > first and has_word(follows) else inside[-1]
