@@ -185,9 +185,9 @@ class TracedText:
         A word before a mark stays: it may be separated from its verb, as in "fing an, ...".
         """
         inside = sorted({find_word(self.words, index) for index in positions})
-        own = {*self.attracted[part]}
-        before = {*self.attracted[max(0, part.start - BESIDE) : part.start]} - own
-        behind = {*self.attracted[part.stop : part.stop + BESIDE]} - own
+        within_part = {*self.attracted[part]}
+        before = {*self.attracted[max(0, part.start - BESIDE) : part.start]} - within_part
+        behind = {*self.attracted[part.stop : part.stop + BESIDE]} - within_part
         first = inside[inside[0] in before and len(inside) > 1]
         follows = "".join(self.text[start:end] for start, end in self.words[inside[-1] + 1 : inside[-1] + 2])
         last = inside[-2] if inside[-1] in behind and inside[-1] > first and has_word(follows) else inside[-1]
