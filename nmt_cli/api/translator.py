@@ -362,7 +362,8 @@ class Translator:
             terms=translator.reader.glossary,
             progress=progress or ignore_progress,
         )
-        log_warnings(f"{source}: {note}{f' ({count:,} times)' * (count > 1)}" for note, count in done.notes.items())
+        times = {note: f" ({format_count(count, 'time')})" * (count > 1) for note, count in done.notes.items()}
+        log_warnings(f"{source}: {note}{often}" for note, often in times.items())
         log_warnings(f"{source}, {describe_checks(text, number)}" for number, text in done.flagged)
         self._report_checks(done.flagged, done.texts, made.checks, str(source))
         return done
