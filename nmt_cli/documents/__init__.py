@@ -142,7 +142,7 @@ def check_options(name: str, source: DocumentSource) -> None:
     if config.confidence and not has_room(name, config):
         raise OptionError(
             f"--confidence: {where}, which cannot store it",
-            hint="leave it out: --report qa.html has the confidence of every text to look at",
+            hint="leave it out: --report qa.html shows the confidence of every text to check",
         )
     if config.sort_by_confidence and name not in HOLDERS["sort_by_confidence"]:
         raise OptionError(f"--sort-by-confidence: {where}, whose parts must keep their order", hint="leave it out")

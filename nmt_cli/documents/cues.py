@@ -303,7 +303,7 @@ class LyricsDocument(LineCueDocument):
 
 SRT_MEBIBYTES = 48  # of which the parser makes about 1 GiB in memory
 NUMBER_AT_END = re.compile(r"\n\s*\n *\d+\s*\Z")  # of a cue that does not follow
-CUES_NOT_LOCATED = "cues that were not translated: they could not be located in the file after parsing"
+CUES_NOT_LOCATED = "cues that were not translated: nmt could not locate them in the file"
 
 
 class SubtitleDocument(CueDocument):
@@ -357,7 +357,7 @@ class WebVttDocument(CueDocument):
         decoded = decode_document(self.source, lambda _: "utf-8")
         yield make_verbatim_unit(decoded.mark)
         if not decoded.text.startswith("WEBVTT"):
-            self.source.refuse(1, "it is not WebVTT, whose first line is WEBVTT", "name its format with --format")
+            self.source.refuse(1, "it is not WebVTT: the first line must be WEBVTT", "name its format with --format")
         yield from self.translate_cues(decoded.text, list(find_cues(decoded.text)))
 
 

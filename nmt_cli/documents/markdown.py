@@ -473,7 +473,7 @@ ESCAPED_IN_ADDRESSES = re.compile(r"[\\`*\[\]]")  # the other characters have a 
 TITLES_KEPT = "titles and descriptions in front matter, and alt texts, left unchanged"
 TITLE = re.compile(r"(?m)^(?:title|description|summary|subtitle)[ \t]*[:=][ \t]*\S")
 FRONT_MATTER = re.compile(r"\s*(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
-PARAGRAPHS_NOT_LOCATED = "paragraphs that were not translated: they could not be located in the file after parsing"
+PARAGRAPHS_NOT_LOCATED = "paragraphs that were not translated: nmt could not locate them in the file"
 
 
 @dataclass(frozen=True)

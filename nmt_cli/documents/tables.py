@@ -300,7 +300,7 @@ class JsonLinesDocument(Document):
             return value
         paths = list(islice(list_text_paths(values), LISTED_PATHS))
         inside = next((path for path in paths if path.startswith(f"{key}.")), None)
-        hint = f"name a text in it, such as {inside!r}" if inside else "use a string, or null for no text"
+        hint = f"name a key inside it, such as {inside!r}" if inside else "use a string, or null for no text"
         self.source.refuse(number, f"{key!r} is {json.dumps(value)[:40]}, not a string", hint)
 
 

@@ -63,7 +63,7 @@ def check_entry(entry: ZipInfo, name: str) -> None:
     """Raises DataError for an entry that is encrypted or leads out of the archive."""
     path = entry.filename.replace("\\", "/")
     if path.startswith("/") or ".." in path.split("/") or path[1:2] == ":":
-        refuse_part(name, f"the part {entry.filename[:60]!r} has a path that leads out of the archive", SAVE_AGAIN)
+        refuse_part(name, f"the part {entry.filename[:60]!r} has a path that points outside the archive", SAVE_AGAIN)
     if entry.flag_bits & ENCRYPTED:
         refuse_part(name, f"the part {entry.filename[:60]} is encrypted", "save it without a password")
 

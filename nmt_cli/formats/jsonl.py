@@ -266,4 +266,4 @@ class SuggestionsReader(Reader):
                 else Row(line, source, target, tags=tags)
             )
         if damaged is not None:
-            self.add_note(f"line {damaged:,} was cut off, and is left out")
+            self.add_note(f"line {damaged:,} is incomplete, and was skipped")

@@ -141,7 +141,7 @@ def refuse_layers(card: ModelCard) -> None:
     """Raises OptionError for a network, or a way to read text, that CTranslate2 does not have."""
     tokenizer, train = card.tokenizer, "nmt train --architecture transformer"
     refusals = {
-        "has layers that are recurrent": (card.network["architecture"] != "transformer", train),
+        "has recurrent layers": (card.network["architecture"] != "transformer", train),
         "reads pictures": (card.has_pictures, "a model of text"),
         "scores directions alone (--fixed-norm)": (card.network["fixed_norm"], f"{train} --no-fixed-norm"),
         "has words or lower case as subwords, which SentencePiece alone does not make": (

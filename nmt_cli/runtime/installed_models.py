@@ -78,7 +78,7 @@ def check_directory(path: Path) -> Path:
     if path.suffix.lower() in (".zip", ".gz", ".tgz", ".tar", ".xz", ".zst", ".whl"):
         unpack = "pip install" if path.suffix == ".whl" else "unzip" if path.suffix == ".zip" else "tar -xf"
         raise NotFoundError(
-            f"{path} is a packed model; --model takes a directory", hint=f"unpack it first: {unpack} {path}"
+            f"{path} is a packed model, but --model takes a directory", hint=f"unpack it first: {unpack} {path}"
         )
     raise NotFoundError(
         f"{path} is a file; --model takes the directory that `nmt train` wrote",

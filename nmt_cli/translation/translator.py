@@ -298,6 +298,6 @@ def load_glossary(config: LineOptions, profile: CorpusProfile | None) -> Glossar
         return None
     glossary = Glossary.load(require_file(Path(config.glossary)))
     if profile is not None and profile.are_turned(glossary.terms.items()):
-        message = f"{config.glossary} begins its lines with the target language"
+        message = f"the lines of {config.glossary} begin with the target language"
         raise DataError(message, hint="write the term of the source language first, then a tab and its translation")
     return glossary

@@ -224,7 +224,7 @@ def open_attentive(request: DrawingRequest, model: Path) -> LineTranslator:
             hint="train one with an --attention other than none; --beam, --curves and --nearest work here",
         )
     if len(request.models) > 1 and not translator.reads_text:
-        raise OptionError(f"the model in {model}/ reads pictures", hint="draw each of these models on its own")
+        raise OptionError(f"the model in {model}/ reads pictures", hint="draw each model separately")
     return translator
 
 

@@ -218,20 +218,20 @@ PREPARE = (
     require({"context_share"}, "context", "add --context 1"),
     Refusal({"tag_column", "register", "context"}, reads_pictures, "needs text as the source", FOR_TEXT),
     Refusal({"max_source_length"}, reads_pictures, "counts the subwords of texts", FOR_TEXT),
-    Refusal({"max_length", "max_ratio"}, reads_pictures, "belongs to a check that does not run on captions", FOR_TEXT),
+    Refusal({"max_length", "max_ratio"}, reads_pictures, "belongs to a check that captions do not need", FOR_TEXT),
     Refusal({"keep"}, lambda v: reads_pictures(v) and "empty" in v.keep, "empty: a caption needs a picture", FOR_TEXT),
 )
-STARTS_OVER = Refusal({"force"}, lambda v: v.resume, "starts over and --resume continues", "give one of them")
+STARTS_OVER = Refusal({"force"}, lambda v: v.resume, "starts over, but --resume continues", "use only one")
 TRAIN = (
     STARTS_OVER,
-    exclude({"epochs"}, "time", "give one of them: the time decides how many epochs fit"),
-    exclude({"batch"}, "batch_tokens", "give one of them: a batch is counted in sentences or in tokens"),
+    exclude({"epochs"}, "time", "use only one: the time determines the number of epochs"),
+    exclude({"batch"}, "batch_tokens", "use only one: a batch is measured in sentences or in tokens"),
     require({"replay_share"}, "replay", "name the prepared directory of the old pairs with --replay"),
     Refusal(
         {"attention_units"},
         compares_nothing,
         "cannot be combined with --attention {attention}",
-        "it is for additive, concat and scaled-dot",
+        "use it with additive, concat or scaled-dot",
         beside="attention",
     ),
     Refusal(
@@ -243,7 +243,7 @@ TRAIN = (
     ),
 )
 NEEDS_RERANK = require({"rerank_weight"}, "rerank", "add --rerank MODEL")
-NEEDS_MEMORY = Refusal({"neighbours"}, lambda v: True, "needs --tm", "it is for nmt translate --tm FILE")
+NEEDS_MEMORY = Refusal({"neighbours"}, lambda v: True, "needs --tm", "use it with nmt translate --tm FILE")
 SEARCHED = {
     "n_best",
     "prefix",
@@ -262,7 +262,7 @@ NOT_EXPORTED = {
 TRANSLATE = (
     STARTS_OVER,
     require({"assets"}, "export", "add --export page"),
-    exclude(NOT_EXPORTED | {"info"}, "export", "leave it out: the model is exported, and translates nothing"),
+    exclude(NOT_EXPORTED | {"info"}, "export", "leave it out: --export translates nothing"),
     exclude(NOT_EXPORTED - {"json"}, "info", "leave it out: --info translates nothing"),
     require(list_names(ServeOptions) - {"serve"}, "serve", "add --serve 5000, or leave it out"),
     exclude(NOT_SERVED, "serve", "leave it out: clients send the texts"),
@@ -271,10 +271,10 @@ TRANSLATE = (
     ),
     exclude({"prefix"}, "tm"),
     *(
-        exclude({"context"}, option, "leave it out: lines are read one by one")
+        exclude({"context"}, option, "leave it out: nmt then reads each line on its own")
         for option in ("prefix", "sample", "score")
     ),
-    exclude({"beam_size", "rerank"}, "sample", "leave it out: --n-best sets how many are drawn", beside="sample"),
+    exclude({"beam_size", "rerank"}, "sample", "leave it out: --n-best sets the number of samples", beside="sample"),
     Refusal(
         {"n_best"},
         lambda v: not v.sample and v.n_best > v.beam_size,
@@ -292,7 +292,7 @@ TRANSLATE = (
     Refusal(
         {"rerank"},
         lambda v: v.serve is not None and len(v.model or ()) > 1,
-        "reranks one model, but several are served",
+        "works with one model, but you serve several",
         "serve one, or leave it out",
     ),
     NEEDS_RERANK,
@@ -325,7 +325,7 @@ MODEL = (
         {"replace_unknown"},
         lambda v: v.subwords not in ("word", "char"),
         "replaces unknown words, but the {subwords} subwords of this model can spell every word",
-        "leave it out; it is for models of --tokenizer word or char",
+        "leave it out; it works only for models with --tokenizer word or char",
     ),
 )
 
@@ -354,13 +354,13 @@ EVALUATE = (
     Refusal(
         {"model", "precision", "rerank", *OF_SEARCH, *list_names(TagOptions, ContextOptions)},
         lambda v: v.hypothesis and not any(path.is_dir() for path in v.against or ()),
-        "cannot be combined with --hypothesis, whose lines are already translated",
+        "cannot be combined with --hypothesis, whose lines are translations",
         "leave it out",
     ),
     Refusal(
         {"rerank"},
         lambda v: len(v.model or ()) > 1 or len(v.against or ()) > 1,
-        "ranks the translations of one --model, beside at most one --against",
+        "works with one --model and at most one --against",
     ),
     NEEDS_RERANK,
     NEEDS_MEMORY,
@@ -375,7 +375,7 @@ EVALUATE = (
         {"reference"},
         lambda v: not (v.source or v.hypothesis),
         "needs --source or --hypothesis",
-        "--source FILE is translated first, --hypothesis FILE is scored as it is",
+        "nmt translates the --source FILE, or scores the --hypothesis FILE",
     ),
     Refusal(
         list_names(TagOptions),
@@ -383,7 +383,7 @@ EVALUATE = (
         "applies to files only: in a split, each pair has its own tags",
         "leave it out (each tag gets a row), or name files with --source and --reference",
     ),
-    Refusal({"split"}, lambda v: v.reference, "selects a part of --data, but files are scored here"),
+    Refusal({"split"}, lambda v: v.reference, "selects a part of --data, but you are scoring files"),
     Refusal(
         {"bleu_tokenizer"},
         lambda v: v.bleu_tokenizer in SUBWORD_TOKENIZERS and v.bleu_spm is None,

@@ -33,7 +33,7 @@ SKIPPED_SHOWN = 5
 OUTSIDE = "a link to a file outside of the folder"
 # Why a file is left out that would be translated if it was sound, or with an option; and what to do about it.
 UNREAD = {
-    "its content is not that of its format": "",
+    "its content does not match its format": "",
     "a table without the column that --column names": "name the column of a table: --column English",
 }
 MISMATCH, NO_COLUMN = UNREAD

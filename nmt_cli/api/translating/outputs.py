@@ -262,7 +262,7 @@ def name_output(output: str, path: Path, relative: Path, language: str) -> Path:
         )
     except (KeyError, ValueError, IndexError, AttributeError) as error:
         hint = f"use any of {FIELDS}: '{{name}}.{{lang}}{{ext}}'"
-        raise OptionError(f"{output} is not a pattern of names", hint=hint) from error
+        raise OptionError(f"{output} is not a valid file-name pattern", hint=hint) from error
     return Path(name) if Path(name).name != name else path.parent / name
 
 

@@ -222,7 +222,7 @@ class TranslationReport:
         weakness = describe_weakness(self.bleu, self.gain) if self.origins["network"] else []
         yield from map(Remark, weakness)
         if self.unrated and self.origins["network"] and not weakness:
-            yield Remark(f"  this model cannot rate its translations: {self.unrated}", is_warning=False)
+            yield Remark(f"  this model cannot estimate its confidence: {self.unrated}", is_warning=False)
         yield from filter(None, [self.describe_spans()])
         yield from self.describe_faults()
         yield from self.describe_words()

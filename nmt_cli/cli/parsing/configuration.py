@@ -200,7 +200,7 @@ def select_harmless(context: typer.Context, nearby: FoundFile) -> tuple[dict[str
     if refused:
         are = "are" if len(refused) > 1 else "is"
         reason = "a file that you did not name may not write, replace, serve or run anything"
-        warnings.append(f"{FILE}: {', '.join(refused)} {are} ignored: {reason}; --config {FILE} applies all of it")
+        warnings.append(f"{FILE}: {', '.join(refused)} {are} ignored: {reason}; to apply all, use --config {FILE}")
     return {**tables, **top, command: table}, warnings
 
 

@@ -300,7 +300,7 @@ def show_origins(screen: Screen, explicit: ExplicitOptions, ignored: Mapping[str
         if names:
             screen.say_detail(f"{origin}: {', '.join(names)}")
     for name, origin in ignored.items():
-        screen.say_detail(f"{origin}: {name.replace('_', '-')} does not apply to this call, and is ignored")
+        screen.say_detail(f"{origin}: {name.replace('_', '-')} does not apply to this call, so nmt ignores it")
 
 
 def assemble_settings(

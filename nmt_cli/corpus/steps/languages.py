@@ -109,7 +109,7 @@ def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: Prep
             has_column = reader.has_tag_column or (kind is TagPurpose.TARGET and reader.has_language_column)
             if (is_other or kind in tagged) and not (has_column or has_kind(file, kind)):
                 tag = f"{file.name}={PREFIXES[kind]}:{language}"
-                why = f"says that its {kind} is {language}, but" if is_other else f"has no tag of its {kind}, so"
+                why = f"has {language} as its {kind}, but" if is_other else f"has no tag of its {kind}, so"
                 yield f"{file.name} {why} nmt treats it as {usual}; if it is not, use {tag}"
 
 
@@ -121,7 +121,7 @@ def list_unknown(languages: Sequence[str]) -> Iterator[str]:
             known = {fold_name(name) for names in load_names().values() for name in names}
             nearest = find_nearest(fold_name(language), known)
             guess = f"; did you mean {nearest.title()}?" if nearest else ""
-            yield f"{language} is not a language that nmt knows, and is used as a name{guess}"
+            yield f"{language} is not a language that nmt knows; nmt uses it as a name{guess}"
 
 
 def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
@@ -168,8 +168,8 @@ def find_misread_rows(
             read = recognise_language(pairs, pairs.get_texts(side), rows)
             if read is not None and find_code(read) != code:
                 has_column = find_tag_value(pairs.input_tags[number], kind) != find_tag_value(tags, kind)
-                typed = f"type {pairs.input_names[number]}={PREFIXES[kind]}:{read}"
-                remedy = "correct its language column" if has_column else typed
+                typed = f"use {pairs.input_names[number]}={PREFIXES[kind]}:{read}"
+                remedy = "correct the language column" if has_column else typed
                 problem = (
                     f"a file whose {side} reads as {find_language(read).name}, but is treated as "
                     f"{find_language(code).name}; to change this, {remedy}"

@@ -121,7 +121,7 @@ class ResourceDocument(XmlValueDocument):
 
 PROGRAM_KEY = re.compile(r"(?:CF|NS|LS|UI|DT|IT|MK|SK)[A-Z]")
 TEXT_KEY = re.compile(r"\w+UsageDescription|NSStringLocalizedFormatKey|CFBundleDisplayName|NSHumanReadableCopyright")
-GUESSED_PLURALS = "plural forms that the target language has and the file lacks, written as `other`"
+GUESSED_PLURALS = "plural forms of the target language that the file lacks, written as `other`"
 PLURAL_RULE = "NSStringPluralRuleType"
 PLIST_SYNTAX = TextSyntax(re.compile(ENTITY), html.unescape, escape_xml)  # in which blanks and line breaks stay
 FORMAT_CODES = re.compile(r"%#@\w+@|%\d*\$?[@a-z]+")

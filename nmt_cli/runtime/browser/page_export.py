@@ -58,7 +58,7 @@ def find_assets(folder: Path) -> dict[str, Path]:
     try:
         wheel = json.loads(assets[LOCK].read_text(encoding="utf-8"))["packages"]["numpy"]["file_name"]
     except (ValueError, KeyError, TypeError) as error:
-        raise DamagedError(f"{assets[LOCK]} does not say which NumPy belongs to this Pyodide") from error
+        raise DamagedError(f"{assets[LOCK]} does not name the NumPy version for this Pyodide") from error
     return dict([*assets.items(), pick_asset(folder, files, (wheel,))])
 
 

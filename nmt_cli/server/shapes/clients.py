@@ -46,7 +46,7 @@ GAME_PATHS = (
         *("/xunity", translate_for_unity, "Translate a text for XUnity.AutoTranslator.", ("text",), ("from", "to")),
         methods=BOTH,
     ),
-    ServedPath("/", answer_sugoi, "Translate texts for clients of Sugoi.", ("message", "content")),
+    ServedPath("/", answer_sugoi, "Translate texts for Sugoi clients.", ("message", "content")),
 )
 
 

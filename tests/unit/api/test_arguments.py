@@ -152,7 +152,7 @@ def test_a_file_that_is_elsewhere_is_left_to_fill_in(tmp_path: Path, monkeypatch
         ("--beams and --other-thing 3", "--beams and --other-thing 3"),
         ("start over with --force --clip 3", "start over with force=True clip=3"),
         ("--no-separate-vocabularies learns", "separate_vocabularies=False learns"),
-        ("it is for nmt translate --tm FILE", "it is for nmt translate --tm FILE"),
+        ("use it with nmt translate --tm FILE", "use it with nmt translate --tm FILE"),
         ("use fewer --workers", "use fewer processes"),
     ],
 )
@@ -300,7 +300,7 @@ def test_a_width_of_comparison_is_for_attention_that_compares(attention: str, ki
     with pytest.raises(OptionError) as caught:
         refuse_combinations("train", explicit, {"attention": attention})
     others = [name for name, kind in ATTENTIONS.items() if kind.has_comparison_width]
-    assert re.findall(r"[\w-]+", caught.value.hint.removeprefix("it is for").replace(" and ", " ")) == others
+    assert re.findall(r"[\w-]+", caught.value.hint.removeprefix("use it with").replace(" or ", " ")) == others
 
 
 def test_a_file_may_switch_off_what_another_option_forbids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

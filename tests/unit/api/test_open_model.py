@@ -106,7 +106,7 @@ def test_the_model_knows_the_direction_of_a_file_that_names_no_languages(
     profile = read_profile([("The hat.", "Der Hut.")] * 50)
     assert profile.are_turned([tuple(text.strip().split("\t"))]) == is_turned  # type: ignore[list-item]
     assert load_memory([tmp_path / "m.tsv"], ("eng", "deu"), profile=profile).has_text("The hat.")
-    with pytest.raises(DataError, match="begins its lines with the target language") if is_turned else nullcontext():
+    with pytest.raises(DataError, match="begin with the target language") if is_turned else nullcontext():
         load_glossary(LineOptions(glossary=str(tmp_path / "m.tsv")), profile)
 
 

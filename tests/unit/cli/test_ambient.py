@@ -113,7 +113,7 @@ def test_what_a_found_file_may_not_set_is_left_out_with_a_line_and_obeyed_where_
     write_settings(f"beam-size = 3\n{text}")
     result = run("translate")
     line = next(line for line in result.stderr.splitlines() if "ignored" in line)
-    assert f"nmt.toml: {left_out}" in line and line.endswith("--config nmt.toml applies all of it")
+    assert f"nmt.toml: {left_out}" in line and line.endswith("to apply all, use --config nmt.toml")
     assert given[0].explicit.settings_from == {"beam-size": "nmt.toml"}
     assert target.read_text() == "mine" and sorted(tmp_path.iterdir()) == [tmp_path / "project", target]
     run("translate", "--config", "nmt.toml")
@@ -169,7 +169,7 @@ def test_a_file_that_a_group_may_write_or_replace_is_not_read(project: Path, of_
     write_settings("beam-size = 2\n").chmod(of_file)
     project.chmod(of_folder)
     result = run("translate")
-    assert "nmt.toml is not read: its group can change" in result.stderr and "--config nmt.toml" in result.stderr
+    assert "nmt does not read nmt.toml: its group can change" in result.stderr and "--config nmt.toml" in result.stderr
 
 
 def test_the_group_that_a_user_has_alone_is_nobody_else(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +199,7 @@ def test_a_file_of_another_user_is_not_read_wherever_it_lies(
     result = run("translate")
     origins = [parsed.explicit.settings_from for parsed in given]
     assert origins == [{"beam-size": "nmt.toml"}, {}]
-    assert "nmt.toml is not read: it belongs to another user" in result.stderr
+    assert "nmt does not read nmt.toml: it belongs to another user" in result.stderr
     assert any("not read" in line for line in describe_status({}))
 
 
@@ -267,7 +267,7 @@ def test_what_nobody_typed_gives_way_to_what_contradicts_it(given: list[Any]) ->
     result = run("translate", "--strict", "-v", NMT_API_KEY="k")
     assert given[0].values["checks"].check and given[0].values["checks"].strict
     assert given[0].values["server"].api_key is None
-    assert "nmt.toml: temperature does not apply to this call, and is ignored" in result.stderr
+    assert "nmt.toml: temperature does not apply to this call, so nmt ignores it" in result.stderr
     run("translate", "--sample", "--temperature", "3")
     assert given[1].values["sampling"].temperature == 3.0
 

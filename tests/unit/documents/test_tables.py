@@ -224,7 +224,7 @@ def test_an_object_without_the_key_is_passed_through_and_counted() -> None:
     ("column", "hint"),
     [
         ("messages.content", "did you mean 'messages.0.content'?"),
-        ("messages", "name a text in it, such as 'messages.0.content'"),
+        ("messages", "name a key inside it, such as 'messages.0.content'"),
         ("x", "its texts are messages.0.content, id"),
     ],
 )

@@ -154,7 +154,7 @@ def test_an_output_is_never_the_input_nor_that_of_two(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="two inputs would be written to"):
         name_outputs(f"{tmp_path}/x/", paths[:2], "de")
     for output in ("{nom}.x", "{name", "{name.x}"):
-        with pytest.raises(OptionError, match="not a pattern"):
+        with pytest.raises(OptionError, match="not a valid file-name pattern"):
             name_outputs(output, paths[:1], "de")
     with pytest.raises(OptionError, match="standard input has no name"):
         name_outputs("x/", [], "de")

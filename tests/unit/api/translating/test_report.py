@@ -234,7 +234,7 @@ def test_corrections_that_no_text_has_are_named(pairs: int, recalled: list[str],
 def test_a_model_that_can_hardly_translate_or_rate_says_so(bleu: float, gain: float | None, remarks: list[str]) -> None:
     report = TranslationReport(bleu=bleu, gain=gain, unrated="its development set has 9 sentences")
     report.add(make_translation({"origin": "network"}))
-    unrated = ["  this model cannot rate its translations: its development set has 9 sentences"]
+    unrated = ["  this model cannot estimate its confidence: its development set has 9 sentences"]
     assert [remark.text for remark in report.list_remarks()] == (remarks or unrated)
 
 

@@ -405,7 +405,7 @@ def test_rows_that_are_not_what_their_column_of_languages_says_are_found(tmp_pat
         "French, but is treated as Danish",
         "German, but is treated as Latin",
     ]
-    assert all("correct its language column" in problem for problem in problems)
+    assert all("correct the language column" in problem for problem in problems)
 
 
 def test_two_files_of_one_language_with_two_thousand_characters_are_alike(tmp_path: Path) -> None:
