@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from nmt_cli.api.translator import Translator
     from nmt_cli.server.admission import Key
     from nmt_cli.server.models import ServedDirection
-    from nmt_cli.server.service import Service
     from nmt_cli.translation.memory.lookup import TranslationMemory
 
 KEYS_VARIABLE = "NMT_API_KEYS"
@@ -55,11 +54,8 @@ def serve_models(command: TranslateCommand, config: ServeOptions, screen: Screen
         memory = memories.get((path, translator.card.languages))
         return Translator(translator, path, options, companions=companions, memory=memory)
 
-    def announce_service(url: str, service: Service) -> None:
-        screen.say(describe_service(url, service))
-
     serving = ServeRequest(config, command.models, open_model, read_keys(config, screen), memories)
-    serve(serving, announce_service, screen.say_detail, screen.warn)
+    serve(serving, lambda *served: screen.say(describe_service(*served)), screen.say_detail, screen.warn)
 
 
 def require_server() -> None:

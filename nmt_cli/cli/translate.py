@@ -87,11 +87,6 @@ def open_input() -> IO[bytes]:
     return sys.stdin.buffer if raw is None else io.BufferedReader(raw, HEAD)
 
 
-def are_terminals() -> bool:
-    """Whether a person types the input and reads the output."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
 def prompt_for_lines(
     screen: Screen, card: ModelCard, write: Callable[[Translation], str], errors: str
 ) -> Iterator[list[TranslationUnit]]:
@@ -238,7 +233,8 @@ def translate(
     )
     if server.serve is not None:
         return serve_models(command, server, screen)
-    report = run_translation(command, make_console(screen, can_prompt=command.is_for_lines and are_terminals()))
+    can_prompt = command.is_for_lines and sys.stdin.isatty() and sys.stdout.isatty()
+    report = run_translation(command, make_console(screen, can_prompt=can_prompt))
     for line in report.files.describe():
         screen.say(line)
     for remark in report.list_remarks():

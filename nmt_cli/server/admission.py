@@ -194,10 +194,6 @@ class Admission:
             raise RequestError(403, "Invalid API key" if secret else "This server asks for an API key")
         return "" if key is None else key.name
 
-    def name_client(self, secret: str | None, address: str) -> str:
-        """Returns the name under which the requests of a client are counted."""
-        return name_caller(self.find_key(secret), address)
-
     def admit_by_head(self, secret: str | None, address: str) -> str | None:
         """Does what `admit_caller` does, if the head of a request decides; else, returns None."""
         if secret is not None or not self.needs_key:

@@ -150,11 +150,6 @@ class Progress:
     elapsed: float = 0.0  # seconds; of a run with a deadline, like `share`
     share: float = 0.0  # of the training that has passed, 0 to 1
 
-    def begin_next_epoch(self) -> None:
-        """Moves on to the next epoch, resetting sums to 0."""
-        self.epoch += 1
-        self.meter = Meter()
-
     def to_mapping(self) -> dict[str, Any]:
         """Returns the progress in the form of the checkpoint, from which `records.build` makes it again."""
         return asdict(self) | {"meter": self.meter.to_mapping()}
@@ -331,7 +326,7 @@ class TrainingRun:
         record = self.record_epoch(validation, best=best, complete=complete)
         self.checkpoints.records.append(record)
         if complete:
-            self.progress.begin_next_epoch()
+            self.progress.epoch, self.progress.meter = self.progress.epoch + 1, Meter()
             self.save_checkpoint()
         self.try_to_write("history.jsonl", self.checkpoints.write_history)
         self.request.watcher.report_epoch(record, validation)

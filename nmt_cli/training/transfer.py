@@ -116,9 +116,8 @@ def has_same_subwords(corpus: PreparedCorpus, model: ModelDirectory) -> bool:
     """Whether corpus and model have the same tokenizers."""
     names = dict.fromkeys((model.card.source_tokenizer, model.card.target_tokenizer))  # one name if they are joint
     settings = dataclasses.asdict(corpus.tokenizer_settings)
-    return settings == model.card.tokenizer and hash_tokenizers(corpus) == [
-        hash_file(model.directory / name) for name in names
-    ]
+    ours, theirs = corpus.tokenizer_files.values(), [model.directory / name for name in names]
+    return settings == model.card.tokenizer and [*map(hash_file, ours)] == [*map(hash_file, theirs)]
 
 
 def load_replayed_corpus(corpus: PreparedCorpus, config: TrainOptions) -> Replayed | None:
@@ -155,11 +154,6 @@ def extends_subwords(corpus: PreparedCorpus, old: PreparedCorpus) -> bool:
         and tokenizer.spell_pieces(range(older.vocabulary_size)) == older.spell_pieces(range(older.vocabulary_size))
         for tokenizer, older in zip(ours, theirs, strict=True)
     )
-
-
-def hash_tokenizers(corpus: PreparedCorpus) -> list[str]:
-    """Returns the SHA-256 of each subword model: the joint one, or source and target (only target for pictures)."""
-    return [hash_file(path) for path in corpus.tokenizer_files.values()]
 
 
 PieceKey = tuple[bool, str]  # whether it is a byte, and the text

@@ -373,12 +373,8 @@ class Numbers(PairCheck):
 
 def list_numbers(text: str) -> list[str]:
     """Returns the numbers of a text, sorted, in ASCII digits, without thousands separators and leading zeros."""
-    return sorted("".join(map(convert_digit, number)).lstrip("0") for number in NUMBER.findall(text))
-
-
-def convert_digit(character: str) -> str:
-    """Returns a digit of any script as an ASCII digit, and nothing for any other character."""
-    return str(unicodedata.decimal(character, ""))
+    numbers = ("".join(str(unicodedata.decimal(sign, "")) for sign in number) for number in NUMBER.findall(text))
+    return sorted(number.lstrip("0") for number in numbers)
 
 
 class Unfinished(PairCheck):

@@ -20,7 +20,6 @@ from nmt_cli.corpus.checks.languages import find_main_scripts
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import PairFacts, Pairs, Role
-from nmt_cli.corpus.steps.tagging import turn_tags
 from nmt_cli.corpus.steps.workspace import ReadingJournal
 from nmt_cli.errors import DataError, find_nearest
 from nmt_cli.formats.input_stream import InputStream
@@ -299,7 +298,7 @@ def read_pairs(
         inputs.roles,
         [corpus_input.weight for corpus_input in inputs.inputs],
         [corpus_input.training_only for corpus_input in inputs.inputs],
-        [turn_tags(corpus_input.tags, config) for corpus_input in inputs.inputs],
+        [reverse_tags(file.tags) if config.reverse else file.tags for file in inputs.inputs],
         scratch=journal.scratch,
     )
     journal.restore(pairs)

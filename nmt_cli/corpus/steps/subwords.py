@@ -129,18 +129,13 @@ class ReusedSubwords:
             return {"joint": self.source}
         return {"joint" if self.source.name == JOINT_NAME else "source": self.source, "target": self.target}
 
-    @property
-    def are_separate(self) -> bool:
-        """Whether each language has a vocabulary of its own."""
-        return self.source != self.target and self.source.name != JOINT_NAME
-
     def refuse_conflicts(self, config: PrepareOptions) -> None:
         """Raises OptionError for options that contradict these subwords; options at their defaults never do."""
         defaults = PrepareOptions()
         for name, option, default, reused in (
             ("tokenizer", config.tokenizer, defaults.tokenizer, self.settings.kind),
             ("lowercase", config.lowercase, defaults.lowercase, self.settings.lowercase),
-            ("separate-vocabularies", config.separate_vocabularies, None, self.are_separate),
+            ("separate-vocabularies", config.separate_vocabularies, None, "source" in self.files),
         ):
             if option not in (default, reused):
                 raise OptionError(
@@ -254,9 +249,6 @@ class LearnedSubwords:
     def get_tokenizer(self, side: Side) -> Tokenizer:
         return self.source if side == "source" else self.target
 
-    def get_file_name(self, side: Side) -> str:
-        return self.source_file if side == "source" else self.target_file
-
 
 def restore_subwords(
     source: bytes, target: bytes, settings: TokenizerSettings, source_file: str, target_file: str
@@ -354,7 +346,7 @@ def measure_subwords(
     held_out_ids = [rows.ids for ragged in held_out for rows in read_untagged(ragged, tokenizer)]
     unknown = sum(int(np.count_nonzero(ids == UNKNOWN)) for ids in held_out_ids)
     return SubwordStatistics(
-        file=subwords.get_file_name(side),
+        file=subwords.source_file if side == "source" else subwords.target_file,
         vocabulary=tokenizer.vocabulary_size,
         pieces_per_word=round(int(lengths.values @ lengths.counts) / max(words_in_train, 1), 3),
         unknown_share=round(unknown / max(sum(map(len, held_out_ids)), 1), 6),

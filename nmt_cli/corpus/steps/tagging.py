@@ -63,11 +63,6 @@ def has_kind(file: CorpusFile, kind: TagPurpose) -> bool:
     return any(tag.kind is kind for tag in file.tags)
 
 
-def turn_tags(tags: TagSet, config: PrepareOptions) -> TagSet:
-    """Returns the tags of a file as its pairs have them, whose sides may be swapped."""
-    return reverse_tags(tags) if config.reverse else tags
-
-
 def label_registers(pairs: Pairs, config: PrepareOptions, target_language: str) -> None:
     """Tags pairs by how their targets address people, if asked for, except those that have a register already.
 

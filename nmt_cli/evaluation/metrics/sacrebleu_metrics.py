@@ -19,7 +19,6 @@ from nmt_cli.evaluation.metrics.score import (
     References,
     Score,
     Statistics,
-    cap_percent,
     check_pairing,
     transpose_references,
 )
@@ -162,7 +161,8 @@ def compute_bleu(
     def compute_value(row: list[float], metric: Any) -> float:
         if epsilon is not None:
             return 100 * combine_with_epsilon(row, epsilon, effective=metric.effective_order)
-        return cap_percent(metric._compute_score_from_stats(row).score)
+        # The logarithms of sacreBLEU give a perfect translation 100.00000000000004.
+        return min(float(metric._compute_score_from_stats(row).score), 100.0)
 
     smooth = "none" if epsilon is None else f"epsilon[{epsilon:g}]"
     score = score_with_sacrebleu(

@@ -110,11 +110,6 @@ def transpose_references(references: References) -> list[list[str]]:
     return [list(stream) for stream in zip(*references, strict=True)]
 
 
-def cap_percent(value: float) -> float:
-    """Returns `value`, at most 100: sacreBLEU's logarithms give a perfect translation 100.00000000000004."""
-    return min(value, 100.0)
-
-
 def read_version(package: str) -> str:
     """Returns the version of an installed package, for signatures."""
     from importlib import metadata  # takes a tenth of the time in which `nmt evaluate --help` must answer

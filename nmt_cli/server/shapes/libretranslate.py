@@ -15,7 +15,7 @@ from starlette.responses import FileResponse
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.formats import DOCUMENTS, FORMATS
 from nmt_cli.plugins import list_plugins
-from nmt_cli.server.admission import RequestError, explain_missing
+from nmt_cli.server.admission import RequestError, explain_missing, name_caller
 from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, find_address, find_secret
 from nmt_cli.server.models import is_any
 from nmt_cli.server.service import DEFAULT, Detected, TranslatedDocument, choose_register
@@ -232,7 +232,7 @@ async def keep_suggestion(call: Call) -> dict[str, bool]:
     register = choose_register(model, values.read_text("formality", default=DEFAULT))
     service.check_lines([source, target])
     tags = (*model.tags, *map(parse_tag_name, register))
-    client = service.admission.name_client(find_secret(call), find_address(call.request))
+    client = name_caller(service.admission.find_key(find_secret(call)), find_address(call.request))
     await asyncio.to_thread(service.suggestions.append, model, source, target, tags, client)
     return {"success": True}
 
