@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -381,7 +382,8 @@ class ReversedCorpus(PreparedCorpus):
 
     @cached_property
     def profile(self) -> str:
-        return build_profile(self.read_pairs("train"))
+        times = Counter(self.read_pairs("train"))
+        return build_profile(times, times.values())
 
     def list_monolingual(self) -> list[str]:
         return ["target" if side == "source" else "source" for side in super().list_monolingual()]

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from operator import or_
 from typing import Any, NamedTuple
 
@@ -122,20 +122,23 @@ class WordLine(NamedTuple):
         return self.text.partition("\t")[0]
 
 
-def build_profile(pairs: Iterable[tuple[str, str]]) -> str:
-    """Returns the content of a profile of training pairs."""
+def build_profile(pairs: Iterable[tuple[str, str]], times: Iterable[int] = repeat(1)) -> str:
+    """Returns the content of a profile of training pairs, each of which counts once.
+
+    In the lexicon, it counts as many `times` as training repeats it: that shows how sure the pair is.
+    """
     source, target = TextCounts(), TextCounts()
     marks: MarkCounts = {kind: Counter() for kind in NUMBER_MARKS}
     lengths: Counter[tuple[int, int]] = Counter()
     sample, step = list[tuple[str, str]](), 1
     # 1. Count, block by block.
-    pairs = iter(pairs)
+    pairs, times = iter(pairs), iter(times)
     while block := list(islice(pairs, PAIRS_AT_ONCE)):
         source.add([pair[0] for pair in block])
         target.add([pair[1] for pair in block])
         count_number_marks(block, marks)
         lengths.update([(len(pair[0]), len(pair[1])) for pair in block])
-        sample += block[::step]
+        sample += list(chain.from_iterable(map(repeat, block, times)))[::step]
         if len(sample) > MOST_SAMPLED:
             sample, step = sample[::2], 2 * step
     # 2. Describe both sides, and how they compare.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from nmt_cli import __version__
 from nmt_cli.arrays.rows import Ragged, RaggedWriter
-from nmt_cli.arrays.scratch import ROW, count_numbers, iterate_blocks, place_in_partitions
+from nmt_cli.arrays.scratch import ROW, AnyKeys, count_numbers, iterate_blocks, mark_repeated, place_in_partitions
 from nmt_cli.arrays.types import BoolArray, IntArray
 from nmt_cli.carrying.masking import mask_pair
 from nmt_cli.corpus.checks import CHECKS, SAMPLED_OUT
@@ -82,7 +83,10 @@ def build(
     write_rejected(directory / "rejected.tsv.gz", pairs)
     for split, rows in splits.by_name.items():
         write_pairs(directory / f"{split}.tsv", pairs, rows)
-    profile = corpus.sources.build_profile(read_written(directory / "train.tsv"))
+    once, times = count_repeated(pairs, splits.train)
+    profile = corpus.sources.build_profile(
+        zip(pairs.source.select(once), pairs.target.select(once), strict=True), times
+    )
     (directory / PROFILE_NAME).write_text(profile, encoding="utf-8", newline="\n")
     monolingual: dict[str, MonolingualText] = {
         text.side: write_monolingual(text, directory) for text in corpus.monolingual
@@ -104,6 +108,15 @@ def build(
     manifest = replace(manifest, monolingual=monolingual, tags=tags, context=order)
     manifest.write(directory)
     return manifest
+
+
+def count_repeated(pairs: Pairs, train: IntArray) -> tuple[IntArray, Iterator[int]]:
+    """Returns the rows of a split, in input order and equal pairs once, and how often the split has each row."""
+    counts = count_numbers(train, len(pairs))
+    facts = pairs.facts
+    keys: list[AnyKeys] = [facts.source_keys, facts.target_keys, facts.checksums]
+    once = pairs.scratch.find_rows((counts > 0) & ~mark_repeated(keys, counts > 0, pairs.scratch))
+    return once, chain.from_iterable(counts[once[block]].tolist() for block in iterate_blocks(len(once)))
 
 
 def describe_corpus(
@@ -168,7 +181,7 @@ def strip_paths(config: PrepareOptions) -> dict[str, Any]:
 #
 # Knows how ids are written; nothing of how subwords are learned. Letters: N pairs of a block.
 
-# Writes the pairs of a split and of the rejected ones, and reads the pairs of a split again, one by one.
+# Writes the pairs of a split and of the rejected ones.
 
 
 MOVED = 200_000  # pairs whose lines are brought into another order at a time
@@ -236,14 +249,6 @@ def sort_lines(pairs: Pairs, rows: IntArray) -> Iterator[bytes]:
         starts = np.array(ends)
     scratch.drop_column(MOVED_LINES)
     scratch.drop_column(MOVED_ENDS)
-
-
-def read_written(path: Path) -> Iterator[tuple[str, str]]:
-    """Yields the pairs of a file that `write_pairs` wrote."""
-    with path.open(encoding="utf-8", newline="\n") as lines:
-        for line in lines:
-            source, target = line.rstrip("\n").split("\t")
-            yield source, target
 
 
 class SplitBlock(NamedTuple):

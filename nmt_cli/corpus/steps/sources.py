@@ -49,7 +49,7 @@ class Pictures:
 
     checks = CAPTION_CHECKS
 
-    def build_profile(self, train: Iterable[tuple[str, str]]) -> str:
+    def build_profile(self, train: Iterable[tuple[str, str]], times: Iterable[int]) -> str:
         return build_caption_profile(caption for _, caption in train)
 
     def store(
@@ -162,9 +162,9 @@ class SourceTexts:
 
     checks = None  # the names of the checks that suit them: all
 
-    def build_profile(self, train: Iterable[tuple[str, str]]) -> str:
-        """Returns the content of the profile of the training pairs."""
-        return build_profile(train)
+    def build_profile(self, train: Iterable[tuple[str, str]], times: Iterable[int]) -> str:
+        """Returns the content of the profile of the training pairs, which training repeats as many times."""
+        return build_profile(train, times)
 
     def store(
         self, pairs: Pairs, splits: Splits, subwords: LearnedSubwords, directory: Path, report_progress: PrepareProgress

@@ -10,12 +10,13 @@ import pytest
 
 from nmt_cli.corpus import prepare as prepare_module
 from nmt_cli.corpus.config import PrepareOptions
-from nmt_cli.corpus.dataset import PreparedCorpus
+from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
 from nmt_cli.corpus.manifest import TRUNCATION
 from nmt_cli.corpus.prepare import prepare
 from nmt_cli.corpus.steps import build as preparation
 from nmt_cli.errors import DataError, NmtError, NotFoundError, OptionError, OutputError, convert_os_error
 from nmt_cli.formats.inputs import CorpusFile, parse_input
+from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.symbols import TokenizerSettings
 from nmt_cli.workers.choice import ExecutorOptions
 from support.corpora import toy_pairs, write_tsv
@@ -162,9 +163,21 @@ def test_several_inputs_in_several_formats_make_one_corpus(pairs_file: Path, tmp
     assert (manifest.counts.read, manifest.counts.kept) == (600, 600)
     assert list(manifest.inputs) == ["toy.en-de.tsv", "b.jsonl", "c.en", "c.de"]
     assert (manifest.counts.splits["dev"], manifest.counts.splits["test"]) == (50, 60)
-    train = PreparedCorpus.load(tmp_path / "out").read_pairs("train")
+    corpus = PreparedCorpus.load(tmp_path / "out")
+    train = corpus.read_pairs("train")
     assert manifest.counts.repeated == sum(pair.source.endswith("Indeed.") for pair in set(train)) > 0
     assert len(train) == 490 + manifest.counts.repeated
+    # The profile counts a repeated pair once, also the profile of the other direction.
+    for profile, word in ((corpus.profile, "gewiss"), (reverse_corpus(corpus).profile, "indeed")):
+        target = CorpusProfile.parse(profile.encode()).target
+        assert (target.texts, target.count_word(word)) == (490, sum("Indeed." in pair.source for pair in set(train)))
+
+
+def test_a_profile_counts_equal_pairs_once(tmp_path: Path) -> None:
+    path = write_tsv(tmp_path / "c.en-de.tsv", [*toy_pairs(200), *[("Only this.", "Nur dies.")] * 5])
+    prepare(path, tmp_path / "out", PrepareOptions(keep=("duplicate",), dev="10", test="10"))
+    target = CorpusProfile.parse(PreparedCorpus.load(tmp_path / "out").profile.encode()).target
+    assert target.count_word("nur") == 1
 
 
 def test_inputs_of_one_name_are_all_in_the_manifest(pairs_file: Path, tmp_path: Path) -> None:

@@ -218,6 +218,12 @@ def test_a_lexicon_has_the_words_that_are_translated_alike(word: str, target: st
     assert profile_of(BATTERIES).lexicon.rate([word], target) == chance
 
 
+def test_a_pair_is_as_sure_in_the_lexicon_as_training_repeats_it() -> None:
+    pairs = [("Sneeze!", "Niese!"), *BATTERIES]
+    profile = CorpusProfile.parse(build_profile(pairs, [2] + [1] * len(BATTERIES)).encode())
+    assert (profile.lexicon.rate(["sneeze"], "Katzen"), profile.target.count_word("niese")) == ({"sneeze": 0.17}, 1)
+
+
 def test_a_translation_that_training_never_misses_is_the_surest() -> None:
     assert Lexicon("flour\t0\tmehl").rate(["flour"], "Floh") == {"flour": 0.01}  # less than 1 % is written as 0
     assert Lexicon("flour\t0\tmehl").rate(["flour"], "Mehl") == {"flour": 0}
