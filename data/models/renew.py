@@ -9,28 +9,30 @@ weights of the one before: everything, with some paragraphs behind the sentence 
 most paragraphs behind it. `benchmarks/log/context.md` says what that gave. With `--go-on`, the first stage starts from
 the weights of the packages, with their subwords. With `--distil`, they learn in one more stage instead: mostly from
 translations of the training sources that are close to the references, by the package and the models in the folders
-given, averaged. With `--lexicons`, nothing is trained: the profiles of the packages get lexicons of the corpus anew.
+given, averaged. With `--profiles`, nothing is trained: the packages get profiles of the corpus anew.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from corpus import WRITTEN, Pair, key_sides, leave_out, make_corpus, read_pairs, write_pairs
-from make import HERE, make_package, rewrite_card
+from make import HERE, load_corpus, make_package, rewrite_card
 from sacrebleu.metrics import CHRF
 
 import nmt_cli as nmt
+from nmt_cli.api.startup import silent_tensorflow
 from nmt_cli.runtime.installed_models import MODEL, find_model, name_package
-from nmt_cli.text.lexicon import build_lexicon
+from nmt_cli.runtime.model_directory import read_card
 from nmt_cli.text.profile import PROFILE_NAME
+from nmt_cli.text.profile_building import build_profile
 
 NETWORK = ("--units", "512", "--embedding", "256")
 FURTHER = ("--batch", "128", "--learning-rate", "0.001", "--dropout", "0.1")  # a third of the rate for random weights
@@ -171,22 +173,28 @@ def swap_sides(directory: Path, swapped: Path) -> None:
         )
 
 
-def renew_lexicons(corpus: Path, models: Path) -> Iterator[Path]:
-    """Gives the profiles of the packages in `models` the lexicons of a whole corpus, and yields their models.
+def renew_profiles(stages: Sequence[Stage], work: Path, models: Path) -> Iterator[Path]:
+    """Gives the packages in `models` profiles of the whole corpus, with which the confidence is fitted anew, and yields
+    their models.
 
-    A pair counts as often as in the last stage, and at least once: a word alone says surely how it is translated.
+    In the lexicon, a pair counts as often as in the last stage: a word alone says surely how it is translated.
     """
-    pairs: list[Pair] = []
+    with silent_tensorflow():
+        from nmt_cli.training.export.publish import fit_confidence
+
+    corpus, pairs = work / "corpus", Counter[Pair]()
     for name in ("tatoeba", "help", "ui", "labels", "messages", *WRITTEN):
-        rows = list(read_pairs(corpus / f"{name}.tsv", 2 if name == "help" else None))
-        pairs += rows * max(1, round(STAGES[-1].weights[name]))
+        for pair in read_pairs(corpus / f"{name}.tsv", 2 if name == "help" else None):
+            pairs[pair._replace(group="")] += max(1, round(STAGES[-1].weights[name]))
     for name, direction in DIRECTIONS.items():
         model = models / name / name_package(name) / MODEL
-        header, words = (model / PROFILE_NAME).read_text(encoding="utf-8").split("\n", 1)
-        sides = [(pair.target, pair.source) if direction else (pair.source, pair.target) for pair in pairs]
-        header = json.dumps(json.loads(header) | {"lexicon": build_lexicon(sides)}, ensure_ascii=False)
-        (model / PROFILE_NAME).write_text(f"{header}\n{words}", encoding="utf-8", newline="\n")
+        sides = ((pair.target, pair.source) if direction else (pair.source, pair.target) for pair in pairs)
+        profile = build_profile(sides, pairs.values(), most_sampled=pairs.total())
+        (model / PROFILE_NAME).write_text(profile, encoding="utf-8", newline="\n")
         rewrite_card(model)
+        prepared = load_corpus(stages[-1].locate_prepared(work, name), read_card(model))
+        if prepared is not None:
+            rewrite_card(model, confidence=fit_confidence(model, prepared))
         yield model
 
 
@@ -211,18 +219,18 @@ def main() -> None:
     parser.add_argument(
         "--distil", type=Path, nargs="*", metavar="DIR", help="also on translations, by the packages and these models"
     )
-    parser.add_argument("--lexicons", action="store_true", help="renew the lexicons of the packages alone")
+    parser.add_argument("--profiles", action="store_true", help="renew the profiles of the packages alone")
     options = parser.parse_args()
-    if options.lexicons:
+    stages = list_stages(options)
+    if options.profiles:
         make_all_pairs(options, options.work / "corpus")
     else:
-        stages = list_stages(options)
         options.go_on = options.go_on or options.distil is not None  # since the packages are what it teaches
         if not all(stages[-1].locate_prepared(options.work, name).is_dir() for name in DIRECTIONS):
             prepare(options, options.work)
         train(stages, options.work, round(60 * options.minutes), go_on=options.go_on)
         pack(stages, options.work, options.output)
-    for model in renew_lexicons(options.work / "corpus", options.output):
+    for model in renew_profiles(stages, options.work, options.output):
         print(model)
 
 

@@ -122,7 +122,9 @@ class WordLine(NamedTuple):
         return self.text.partition("\t")[0]
 
 
-def build_profile(pairs: Iterable[tuple[str, str]], times: Iterable[int] = repeat(1)) -> str:
+def build_profile(
+    pairs: Iterable[tuple[str, str]], times: Iterable[int] = repeat(1), *, most_sampled: int = MOST_SAMPLED
+) -> str:
     """Returns the content of a profile of training pairs, each of which counts once.
 
     In the lexicon, it counts as many `times` as training repeats it: that shows how sure the pair is.
@@ -139,7 +141,7 @@ def build_profile(pairs: Iterable[tuple[str, str]], times: Iterable[int] = repea
         count_number_marks(block, marks)
         lengths.update([(len(pair[0]), len(pair[1])) for pair in block])
         sample += list(chain.from_iterable(map(repeat, block, times)))[::step]
-        if len(sample) > MOST_SAMPLED:
+        if len(sample) > most_sampled:
             sample, step = sample[::2], 2 * step
     # 2. Describe both sides, and how they compare.
     return format_profile([source, target], marks, measure_ratios(lengths), build_lexicon(sample))

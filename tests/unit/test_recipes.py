@@ -166,7 +166,7 @@ def corpora(tmp_path: Path) -> Namespace:
         header = ["eng\tdeu\tgroup"] if columns else []
         files[name] = tmp_path / f"{name}.tsv"
         files[name].write_text("".join(f"{line}\n" for line in [*header, *map("\t".join, rows)]), encoding="utf-8")
-    return Namespace(**files, distil=[], go_on=False, lexicons=False)
+    return Namespace(**files, distil=[], go_on=False, profiles=False)
 
 
 def list_keys(lines: Iterable[str], side: int) -> set[str]:

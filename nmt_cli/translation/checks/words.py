@@ -117,7 +117,7 @@ LEAST_SURE = -0.7  # mean log-probability of a token, below which the wording ma
 MOST_CHANCE = 0.3  # how likely a right translation has other words than the usual ones, at most
 HARDLY_READ = 1  # occurrences of a word that the network cannot know
 CHANCE_IF_HARDLY_READ = 0.1  # that it knows it nevertheless
-NEW_WORDS_RARE = 0.003  # largest share of new words of a language in which such a word is rare
+NEW_WORDS_RARE = 0.01  # largest share of new words of a language in which such a word is rare
 SHARED_LETTERS = 4  # at the beginning of a word and its likely translation: "pilot", "Pilotin"
 
 
