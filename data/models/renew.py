@@ -72,7 +72,7 @@ STAGES = tuple(
     Stage(name, time, context, {file: weights[number] for file, weights in WEIGHTS.items()})
     for number, (name, time, context) in enumerate((("broad", 0.66, 0.6), ("context", 0.34, 0.9)))
 )
-# Of equal pairs, `nmt prepare` keeps the first, with its weight.
+# Of equal pairs, `nmt prepare` keeps the one with the highest weight.
 DISTILLED = Stage("distilled", 1, 0.9, {"distilled-{}": 1} | STAGES[-1].weights | {"tatoeba": 0.1}, "prepared-{}")
 SHORTEST = 20  # seconds of a stage
 CLOSE = 50.0  # chrF of a translation that is learned from

@@ -391,11 +391,19 @@ def join_keys(keys: Sequence[AnyKeys]) -> Keys:
     return joined
 
 
-def mark_repeated(keys: Sequence[AnyKeys], is_chosen: BoolArray, scratch: Scratch) -> BoolArray:
-    """Returns (N,) the chosen rows whose `keys` all equal those of an earlier chosen row."""
+def mark_repeated(
+    keys: Sequence[AnyKeys],
+    is_chosen: BoolArray,
+    scratch: Scratch,
+    rank: Callable[[IntArray], NDArray[np.floating]] | None = None,
+) -> BoolArray:
+    """Returns (N,) the chosen rows whose `keys` all equal those of another chosen row, of higher `rank` or earlier."""
     is_repeated = np.zeros(len(is_chosen), np.bool_)
     for part in find_equal_rows(keys, is_chosen, scratch):
-        is_repeated[part.rows[~part.is_first]] = True
+        rows = part.rows
+        if rank is not None:
+            rows = rows[np.lexsort((rows, -rank(rows), np.cumsum(part.is_first)))]
+        is_repeated[rows[~part.is_first]] = True
     return is_repeated
 
 

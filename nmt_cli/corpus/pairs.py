@@ -248,6 +248,11 @@ class Pairs:
         input_has_role: BoolArray = np.array([input_role == role for input_role in self.input_roles], dtype=np.bool_)
         return input_has_role[self.facts.input_numbers]
 
+    def rank(self, rows: IntArray) -> NDArray[np.float64]:
+        """Returns the weights of rows (R,): of equal pairs, the one of the highest weight is kept."""
+        weights: NDArray[np.float64] = np.array(self.input_weights, np.float64)[self.facts.input_numbers[rows]]
+        return weights
+
     @property
     def may_be_held_out(self) -> BoolArray:
         """(N,) whether each pair comes from an input from which dev and test pairs may be drawn."""

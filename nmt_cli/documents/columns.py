@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.formats.sniffing import find_column, is_name
+from nmt_cli.formats.sniffing import find_column, is_name, list_columns
 from nmt_cli.languages.codes import are_same_languages, find_languages_in_name
 from nmt_cli.text.wrapping import replace_surrogates
 from nmt_cli.translation.result import Translation
@@ -22,12 +22,13 @@ from nmt_cli.translation.result import Translation
 # Columns are named in the first line, or numbered from 1 if the first line is not a header.
 
 
-def require_columns(source: DocumentSource) -> tuple[str, ...]:
-    """Returns the columns named by `--column`. Raises OptionError without any."""
+def require_columns(source: DocumentSource, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """Returns the columns named by `--column`, by default of these. Raises OptionError without any."""
     if not source.config.column:
+        known = "; ".join(filter(None, ("give its name or number", list_columns([name.strip() for name in names]))))
         raise OptionError(
             f"--column is needed: which column of {source.name} should be translated?",
-            hint="give its name or number; with --format text, each line is translated as a whole",
+            hint=f"{known}; with --format text, each line is translated as a whole",
         )
     return source.config.column
 
@@ -57,7 +58,7 @@ def find_column_indexes(source: DocumentSource, first: Sequence[str]) -> list[in
             "--new-column needs a header, but --column is a number, which means that there is none", hint="leave it out"
         )
     names = list(first) if has_header(source) else None  # without a header, a cell that reads "1" is not a name
-    columns, known = require_columns(source), [name.strip() for name in names or ()]
+    columns, known = require_columns(source, first), [name.strip() for name in names or ()]
     for column in columns:
         several = [name for name in map(str.strip, column.split(",")) if name in known or not is_name(name)]
         if len(several) > 1 and column not in known:

@@ -32,6 +32,7 @@ from nmt_cli.documents.columns import (
 from nmt_cli.documents.document import Content, Document, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.errors import DataError, find_nearest
 from nmt_cli.formats.jsonl import NO_VALUE, find_value, list_text_paths, parse_json
+from nmt_cli.formats.sniffing import list_columns
 from nmt_cli.formats.tables import (
     SAMPLE,
     NumberedLine,
@@ -115,7 +116,6 @@ class TableDocument(Document):
         """Returns what comes before the first row, and the lines of all rows; says how they are spelled."""
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        require_columns(self.source)
         require_languages(self.source)
         preamble, lines = self.open_rows()
         if preamble:
@@ -130,6 +130,7 @@ class TableDocument(Document):
                     yield make_verbatim_unit(self.add_fields(row, [added.name for added in self.added]))
                     continue
             yield self.make_unit(row)
+        require_columns(self.source)  # of a table without rows, too
 
     def make_unit(self, row: TableRow) -> TranslationUnit:
         if not any(map(str.strip, row.fields)):
@@ -137,6 +138,7 @@ class TableDocument(Document):
         if len(row.fields) <= max(self.columns):
             problem = f"{format_count(len(row.fields), 'column')}; there is no column {max(self.columns) + 1}"
             hint = "every row needs that column, even if it is empty; blank lines are fine"
+            hint = list_columns(row.fields) if row.number == 1 else hint
             self.source.refuse(row.number, problem, hint)
         empty = count_missing_fields(row.fields, self.width, self.notes)
         if self.is_filled(row):
@@ -225,7 +227,7 @@ class JsonLinesDocument(Document):
     is_exact = True
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        keys = require_columns(self.source)
+        keys = self.source.config.column
         first_missing: tuple[int, dict[str, Any]] | None = None
         known: set[str] = set()  # keys that an object has
         for number, line in enumerate(self.source.decode_lines(ends=True), start=1):
@@ -234,6 +236,8 @@ class JsonLinesDocument(Document):
                 yield make_verbatim_unit(line)
                 continue
             values = self.parse_line(number, body)
+            if not keys:
+                require_columns(self.source, [*islice(list_text_paths(values), LISTED_PATHS)])
             columns = list_added_columns(self.source, list(values))
             filled = self.source.config.new_column
             if filled in values and values[filled] and not self.source.config.retranslate:
@@ -250,6 +254,7 @@ class JsonLinesDocument(Document):
                 continue
             texts = [self.check_text(number, key, present.get(key), values) for key in keys]
             yield self.make_unit(columns, texts, body, end)
+        require_columns(self.source)
         if first_missing is not None and (lacking := [key for key in keys if key not in known]):
             key, (number, values) = lacking[0], first_missing
             paths = list(islice(list_text_paths(values), LISTED_PATHS))

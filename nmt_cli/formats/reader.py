@@ -57,6 +57,7 @@ class Reader(ABC):
         self.options = options
         self.notes: list[str] = []  # what a person should know about how the file was read
         self.headings: Sequence[str] = ()  # the names of its columns
+        self.language_names: Sequence[str] = ()  # in both headings, if nmt knows one of the languages
         self.group_columns: Sequence[str] = ()  # those of `--group-column` that it has
         self.has_tag_column = self.has_language_column = False
         self.line = 0  # the last that was read

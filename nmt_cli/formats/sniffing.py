@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from nmt_cli.errors import DataError, OptionError, find_nearest
@@ -187,10 +188,20 @@ def find_column(column: str | None, header: list[str] | None, default: int, wher
         return names.index(column)
     if column.isascii() and column.isdigit() and len(column) < 9 and 0 < int(column) < 10_000:
         return int(column) - 1
+    raise DataError(f"{where}: there is no column {column!r}", hint=suggest_column(column, names))
+
+
+def suggest_column(column: str, names: Sequence[str]) -> str:
+    """Returns the hint for a column that does not exist: the nearest name, and all names."""
     nearest = find_nearest(column, names)
-    shown = ", ".join(shorten_text(name, LONGEST_NAME) for name in names[:20])
-    known = f"the columns are {shown}" if names else "columns are counted from 1"
-    raise DataError(f"{where}: there is no column {column!r}", hint=f"did you mean {nearest!r}?" if nearest else known)
+    guess = f"did you mean {nearest!r}? " if nearest else ""
+    return f"{guess}{list_columns(names) or 'columns are counted from 1'}"
+
+
+def list_columns(names: Sequence[str]) -> str:
+    """Returns the names of the columns of a table as a part of a hint; empty if it has none."""
+    shown = ", ".join(shorten_text(name, LONGEST_NAME) for name in [*filter(None, names)][:20])
+    return f"the columns are {shown}" if shown else ""
 
 
 def is_name(column: str | None) -> bool:

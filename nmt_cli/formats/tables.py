@@ -24,12 +24,14 @@ from nmt_cli.formats.sniffing import SEPARATOR
 from nmt_cli.formats.table_columns import Layout, count_filled, count_titles, find_layout, find_single_column
 from nmt_cli.languages.codes import guess_languages
 from nmt_cli.text.tags import merge_tags
+from nmt_cli.text.wrapping import shorten_text
 
 # Shared by all tables: rows of cells, two columns of which are the pairs.
 #
 # The columns and the header are found in the first records (`table_columns.py`).
 
 
+LONGEST_HEADER = 60  # characters that a note shows
 SAMPLE = 500  # records by whose content columns are chosen
 
 LineT = TypeVar("LineT", bound=Sequence[str])  # of a line, or of its cells
@@ -69,6 +71,10 @@ class TableReader(Reader):
             yield from self.read_cells(titles)
         elif rows := [str(number) for number, cells in titles if any(map(str.strip, cells))]:
             self.add_note(f"left out as a title above the header: row{'s' * (len(rows) > 1)} {', '.join(rows)}")
+        if self.layout.has_header and not self.options.one_side:
+            self.add_note(
+                f"left out as a header: {shorten_text(', '.join(filter(None, self.headings)), LONGEST_HEADER)}"
+            )
         self.awaits_header = self.layout.has_header
         yield from self.read_cells(chain(sample, records))
 
@@ -106,6 +112,7 @@ class TableReader(Reader):
         languages = [code for code in (options.source_language, options.target_language, *by_name) if code]
         layout = find_layout(records, options, self.file.name, languages)
         self.languages, self.headings, self.group_columns = layout.languages, layout.headings, tuple(layout.groups)
+        self.language_names = layout.names
         self.has_tag_column, self.has_language_column = layout.tags is not None, layout.language is not None
         if layout.language is not None and options.finds_languages:
             self.add_note(

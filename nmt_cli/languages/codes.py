@@ -24,6 +24,8 @@ CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 UNNAMED = ("source", "target", "")  # what a model calls a language that it does not know
 LONGEST_NAME = 3  # words of a heading that may be the name of a language
 ALSO_WORDS = ("even", "label", "male")  # names of languages that are rather other headings
+# Codes of languages into which many translate, and which are no words of a sentence of one word.
+CLEAR_CODES = frozenset("en eng es spa fr fra pt por de deu ru rus zh zho cmn".split())
 NOT_CODES = frozenset("id src trg tgt ref hyp mt the no nr in out sl tl".split())  # common words of headings
 
 
@@ -165,7 +167,8 @@ def find_named_language(heading: str) -> str | None:
     by_word = list(dict.fromkeys(names[word.lower()] for word in words if word.lower() in names))
     if not by_word and is_language_code(heading.strip()):
         return heading.strip()
-    codes = [word for word in words if len(word) in (2, 3) and word.lower() not in NOT_CODES and is_language_code(word)]
+    outer = dict.fromkeys((*words[:1], *words[-1:]))  # within are words: "Frase en otomí"
+    codes = [word for word in outer if len(word) in (2, 3) and word.lower() not in NOT_CODES and is_language_code(word)]
     # A whole name comes before what may be a preposition: "Frase en otomí".
     rare = find_rare_name(heading.strip()) or [code for word in words if len(word) > 4 for code in find_rare_name(word)]
     choices = by_word or rare or (codes if len(words) > 1 else [])
@@ -241,8 +244,9 @@ def find_codes(name: str) -> tuple[str, ...]:
 
 def is_full_name(text: str) -> bool:
     """Whether a text is a whole name of a single language: "German", "Rarámuri", but neither "deu" nor "Mixtec"."""
-    is_whole = text.strip().lower() in load_table().by_name or fold_name(text) in load_folded_names()
-    return len(text.strip()) > 3 and is_whole and len(find_codes(text)) == 1
+    is_common = text.strip().lower() in load_table().by_name
+    is_long = len(text.strip()) > 3 or (is_common and not text.isascii())  # 中文
+    return is_long and (is_common or fold_name(text) in load_folded_names()) and len(find_codes(text)) == 1
 
 
 SCRIPTS = {

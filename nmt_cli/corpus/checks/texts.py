@@ -422,7 +422,7 @@ class Duplicate(CorpusCheck):
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         keys = [*list_form_keys(pairs), pairs.facts.checksums]
-        return CheckResult(mark_repeated(keys, candidates, pairs.scratch))
+        return CheckResult(mark_repeated(keys, candidates, pairs.scratch, pairs.rank))
 
 
 class DuplicateForm(CorpusCheck):
@@ -431,9 +431,9 @@ class DuplicateForm(CorpusCheck):
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         keys = list_form_keys(pairs)
-        rows = mark_repeated(keys, candidates, pairs.scratch)
+        rows = mark_repeated(keys, candidates, pairs.scratch, pairs.rank)
         if Duplicate.name in config.keep:
-            rows &= ~mark_repeated([*keys, pairs.facts.checksums], candidates, pairs.scratch)
+            rows &= ~mark_repeated([*keys, pairs.facts.checksums], candidates, pairs.scratch, pairs.rank)
         return CheckResult(rows)
 
 

@@ -21,11 +21,12 @@ from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import FileRecord
 from nmt_cli.corpus.pairs import PairFacts, Pairs, Role
 from nmt_cli.corpus.steps.workspace import ReadingJournal
-from nmt_cli.errors import DataError, find_nearest
+from nmt_cli.errors import DataError
 from nmt_cli.formats.input_stream import InputStream
 from nmt_cli.formats.inputs import NO_COLUMN, STDIN, CorpusFile, ReadOptions, require_input
 from nmt_cli.formats.opening import open_reader
 from nmt_cli.formats.reader import Reader, Row
+from nmt_cli.formats.sniffing import suggest_column
 from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, normalise
 from nmt_cli.text.streams import LinePart
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, merge_tags, reverse_tags
@@ -330,9 +331,7 @@ def refuse_unknown_columns(readers: list[Reader], config: PrepareOptions) -> Non
         missing.append(("--target-language-column", config.target_language_column))
     for option, column in missing[:1]:
         headings = list(dict.fromkeys(heading for reader in readers for heading in reader.headings))
-        nearest = find_nearest(column, headings)
-        hint = f"did you mean {nearest!r}?" if nearest else f"the columns are {', '.join(headings[:20]) or 'nameless'}"
-        raise DataError(f"{option}: no input has a column {column!r}", hint=hint)
+        raise DataError(f"{option}: no input has a column {column!r}", hint=suggest_column(column, headings))
 
 
 def read_chunks(readers: list[Reader], config: PrepareOptions) -> Iterator[Chunk | ChunkOfFile]:

@@ -273,7 +273,11 @@ def test_several_processes_write_what_one_writes(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize(
-    ("column", "hint"), [("pag", "did you mean 'page'?"), ("chapter", "the columns are English, German, page")]
+    ("column", "hint"),
+    [
+        ("pag", "did you mean 'page'? the columns are English, German, page"),
+        ("chapter", "the columns are English, German, page"),
+    ],
 )
 def test_a_group_column_that_no_input_has_is_refused(tmp_path: Path, column: str, hint: str) -> None:
     rows = [("English", "German", "page"), *((*pair, "1") for pair in toy_pairs(30))]

@@ -126,6 +126,7 @@ def test_jsonl_as_it_is_read_again_has_one_entry_more(values: list[dict[str, obj
     [
         ("tsv", "a\tb\n", {"column": "c"}, "x.tsv: there is no column 'c'"),
         ("tsv", "a\tb\nx\n", {"column": "b"}, "x.tsv, row 2: 1 column; there is no column 2"),
+        ("tsv", "a\tb\n", {"column": "3"}, "x.tsv, row 1: 2 columns; there is no column 3"),
         ("tsv", "a\tb\n", {"column": "0"}, "x.tsv: there is no column '0'"),
         ("tsv", "a\ta_de\n", {"column": "a"}, "the column 'a_de' already exists"),
         ("csv", 'a,b\n1,"2\n3,4\n', {"column": "a"}, "x.csv, row 2"),
@@ -143,8 +144,10 @@ def test_what_will_not_do_is_told_with_its_line(name: str, text: str, options: d
 
 
 def test_options_that_a_format_has_no_use_for_are_refused() -> None:
-    with pytest.raises(OptionError, match="--column is needed"):
-        converted("csv", "a,b\n")
+    for name, text in (("csv", "a,b\n"), ("jsonl", '{"a": "x", "b": "y"}\n')):
+        with pytest.raises(OptionError, match="--column is needed") as needed:
+            converted(name, text)
+        assert "the columns are a, b;" in needed.value.hint
     with pytest.raises(OptionError, match="has no columns"):
         converted("text", "a\n", column="a")
     with pytest.raises(OptionError, match="--retranslate"):

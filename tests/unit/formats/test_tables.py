@@ -312,6 +312,17 @@ TABLES: list[tuple[str, tuple[str, ...], tuple[str, str] | None, str]] = [
     # one language that is known makes a header above sentences
     ("English\tWet\u00e1n\n", SENTENCES, ("en", "target"), ""),
     ("Wet\u00e1n (Letwurung)\tEnglish\tSpeaker\n", ("target", "source", "AB"), ("source", "en"), ""),
+    # so does a code, a word of headings, or one beside the other, in any language
+    ("en\tworuna\n", SENTENCES, ("en", "target"), "left out as a header: en, woruna"),
+    ("WORUNA\tES\n", SENTENCES, ("source", "ES"), ""),
+    ("Frase en espa\u00f1ol\tFrase en wet\u00e1n\n", SENTENCES, ("es", "target"), ""),
+    ("woruna\tFree translation\n", SENTENCES, None, ""),
+    ("gloss\ttext\n", SENTENCES, None, ""),
+    ("Meaning\tForm\n", SENTENCES, None, ""),
+    ("source\tlang2\n", SENTENCES, None, ""),
+    ("Language 1\tLanguage 2\n", SENTENCES, None, ""),
+    ("\\tx\t\\ft\n", SENTENCES, None, ""),
+    ("\u043f\u0435\u0440\u0435\u0432\u043e\u0434\t\u0442\u0435\u043a\u0441\u0442\n", SENTENCES, None, ""),
     # glosses and notes of field linguists are no text by their headings
     (
         "ID\tLatin\tSegmentación\tGlosa\tTraducción libre\tFecha\n",
@@ -391,7 +402,13 @@ def test_a_column_that_names_the_language_of_the_sources_is_not_that_of_the_targ
         assert {tag.value for row in read for tag in row.tags} == set([expected] if expected else [])
 
 
-@pytest.mark.parametrize("first", [("Hello.", "Salve."), ("There is hope.", "Spes est."), ("even", "label")])
+FIRST_PAIRS = (
+    *(("Hello.", "Salve."), ("There is hope.", "Spes est."), ("even", "label"), ("Text", "Texto"), ("Hi", "Hola")),
+    *(("Hungarian", "Ungarisch"), ("LEN(text)", "UND(text)"), ("Original", "Principale"), ("chi'rama", "los labios")),
+)
+
+
+@pytest.mark.parametrize("first", FIRST_PAIRS)
 def test_a_first_pair_that_is_no_header_stays(path: Path, first: tuple[str, str]) -> None:
     assert texts(path, f"{first[0]}\t{first[1]}\n" + table("source", "target"))[0] == first
 

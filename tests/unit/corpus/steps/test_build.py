@@ -86,6 +86,14 @@ def test_weights_repeat_pairs_in_train_or_leave_them_out() -> None:
     assert len(set(division.splits.dev.tolist())) == 20
 
 
+def test_of_equal_pairs_the_first_of_the_highest_weight_is_kept() -> None:
+    rows = [("a", "b"), ("a", "b"), ("A", "b"), ("a", "b"), ("c", "d"), ("c", "d")]
+    pairs = examine_rows(rows, roles=["train"] * 3, weights=[1.0, 0.5, 3.0], inputs=[0, 1, 2, 2, 0, 1])
+    run_checks(pairs, PrepareOptions(), lambda done: None)
+    kept = [(pairs.source[row], int(pairs.facts.input_numbers[row])) for row in np.flatnonzero(pairs.is_kept)]
+    assert kept == [("c", 0), ("A", 2)]
+
+
 def test_near_duplicates_do_not_straddle() -> None:
     rows = [(f"Sentence number {n} is here{end}", f"t{n}{end}") for n in range(100) for end in ".!"]
     pairs = examine_rows(rows)

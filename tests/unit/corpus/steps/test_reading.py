@@ -224,6 +224,11 @@ def test_the_text_names_the_languages_if_it_leaves_no_doubt(tmp_path: Path) -> N
     words = ["".join(draws.choices("aeiou", k=1) + draws.choices("bdgklmnprstuz", k=2)) for _ in range(2_000)]
     unheard = [f"{ENGLISH.format(n)}\t{' '.join(draws.choices(words, k=8))}." for n in range(400)]
     assert prepare_lines(tmp_path, unheard)[:2] == ("en", "target")
+    headed = ["English\tWoruna sentence", *unheard]
+    assert prepare_lines(tmp_path, headed)[:2] == ("en", "Woruna")
+    assert prepare_lines(tmp_path, headed, reverse=True)[:2] == ("Woruna", "en")
+    assert prepare_lines(tmp_path, ["English\tVersion", *lines])[:2] == ("en", "de")  # the text says more than the word
+    assert "left out as a header: English, Version" in prepare_lines(tmp_path, ["English\tVersion", *lines])[2]
 
 
 def test_a_full_disk_is_told_with_the_folder_of_temporary_files(
