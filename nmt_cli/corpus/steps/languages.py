@@ -64,7 +64,7 @@ def choose_languages(inputs: CorpusInputs, config: PrepareOptions, pairs: Pairs,
     if "source" in config.text_sides:
         sides = name_by_text(pairs, sides, notes)
     names = inputs.readers[0].language_names or ("", "")  # of languages that neither a code nor the text decides
-    names = reversed(names) if config.reverse else names
+    names = names[::-1] if config.reverse else names
     sides = [name if side in UNKNOWN and name else side for side, name in zip(sides, names, strict=True)]
     notes += list_untagged(inputs, (sides[0], sides[1]), config)
     notes += [*list_unknown(sides), *list_doubtful(pairs.tag_sets)]
