@@ -126,6 +126,7 @@ class TrainingScreen(Watcher):
         self.should_stop = stop  # type: ignore[method-assign]
         self.bar: StepBar | None = None
         self.part = ""  # of several runs or stages, the current one
+        self.is_timed = False  # the current run, by --time
 
     def __enter__(self) -> Self:
         return self
@@ -152,6 +153,7 @@ class TrainingScreen(Watcher):
             self.screen.warn(format_cut(info.truncation))
 
     def report_start(self, info: RunInfo) -> None:
+        self.is_timed = info.is_timed
         millions = info.weights / 1e6
         weights = f"{millions:.1f} M parameters" if millions >= 0.1 else format_count(info.weights, "parameter")
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
@@ -160,7 +162,7 @@ class TrainingScreen(Watcher):
         self.screen.say(f"{describe_network(info.network)} · {weights}        {devices}")
         self.screen.say(
             f"{format_count(info.pairs, 'pair')}, {format_count(info.steps_per_epoch, 'step')} per epoch, "
-            f"{format_count(info.epochs, 'epoch')}"
+            f"{'as many epochs as fit into the time' if info.is_timed else format_count(info.epochs, 'epoch')}"
         )
         if info.parent is not None:  # of which a training run that chose it itself has said so
             say = self.screen.say_detail if self.request and self.request.start else self.screen.say
@@ -168,7 +170,9 @@ class TrainingScreen(Watcher):
         self.screen.say(self.format_row({column.heading: column.heading for column in COLUMNS}))
         if self.screen.live:
             details = ["compiling the training step"]
-            self.bar = StepBar(self.screen, f"{self.part}epoch 1/{info.epochs}", details, info.steps_per_epoch)
+            self.bar = StepBar(
+                self.screen, f"{self.part}epoch {self.number_epoch(1, info.epochs)}", details, info.steps_per_epoch
+            )
 
     def report_run(self, number: int, runs: int, seed: int) -> None:
         self.stop_bar()
@@ -206,9 +210,14 @@ class TrainingScreen(Watcher):
         ]
         if status.seconds_left is not None:
             details.append(f"{format_time(status.seconds_left)} left")
-        self.redraw(f"epoch {status.epoch}/{status.epochs}", details, status.step, status.steps_per_epoch)
+        epoch = f"epoch {self.number_epoch(status.epoch, status.epochs)}"
+        self.redraw(epoch, details, status.step, status.steps_per_epoch)
         share = status.step / max(1, status.steps_per_epoch)
-        self.log_progress(f"      epoch {status.epoch}/{status.epochs}  {share:4.0%}   {'   '.join(details)}")
+        self.log_progress(f"      {epoch}  {share:4.0%}   {'   '.join(details)}")
+
+    def number_epoch(self, epoch: int, epochs: int) -> str:
+        """Returns the number of an epoch, of all if they are known: how many fit into a time shows at its end."""
+        return f"{epoch}" if self.is_timed else f"{epoch}/{epochs}"
 
     def log_progress(self, text: str) -> None:
         """Prints a line of progress if there is no bar and the last line was long ago."""

@@ -247,6 +247,7 @@ def describe_run(run: TrainingRun, policy: str, devices: str, choice: str | None
         network=run.trainer.network.config,
         parent=run.parent,
         choice=choice,
+        is_timed=run.deadline is not None,
     )
 
 

@@ -72,12 +72,13 @@ class RunInfo:
     weights: int  # number of trainable weights
     pairs: int
     steps_per_epoch: int
-    epochs: int
+    epochs: int  # likely to fit, if a time limits the run
     devices: str
     precision: str  # name of the dtype policy
     network: ModelConfig
     parent: ParentInfo | None = None  # of a training run that starts from another model
     choice: str | None = None  # of the settings, by the size of the corpus, as a line for a person
+    is_timed: bool = False  # by --time, instead of epochs
 
 
 @dataclass(frozen=True)

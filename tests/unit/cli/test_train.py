@@ -295,6 +295,16 @@ def test_without_a_terminal_there_is_a_line_an_epoch_and_no_more(capsys: pytest.
     assert lines[5].startswith(" 2 part") and lines[5].endswith("1:01")
 
 
+def test_a_timed_run_promises_no_number_of_epochs(capsys: pytest.CaptureFixture[str]) -> None:
+    info = RunInfo(1, 300, 8, 5, "CPU", "float32", ModelConfig.from_options(), is_timed=True)
+    watcher = TrainingScreen(Screen(), lambda: False, log_every=1e-9)
+    watcher.report_start(info)
+    watcher.report_step(StepStatus(2, 5, 1, 8, 9, 2.3, 6940.0, 161.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1] == "300 pairs, 8 steps per epoch, as many epochs as fit into the time"
+    assert lines[3].split()[:3] == ["epoch", "2", "12%"]
+
+
 @pytest.mark.parametrize(
     ("network", "told"),
     [
