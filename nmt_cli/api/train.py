@@ -271,7 +271,7 @@ def run_training(request: TrainRequest, loading: Loading = nullcontext) -> Train
     from nmt_cli.training.defaults import fit_to_corpus
 
     starts = list_open_starts(request)
-    if start := choose_start(starts):
+    if start := choose_start(starts, request.training):
         request = replace(request, training=replace(request.training, init_from=start.name))
     plan = make_plan(request.corpus, request.training)
     if not request.role.is_chief:
@@ -282,7 +282,11 @@ def run_training(request: TrainRequest, loading: Loading = nullcontext) -> Train
     resumed = request.resume and request.runs == 1  # of several runs, the best so far is no training to resume
     with lock_model(request.directory, replace=request.force or continued, resume=resumed):
         # Helper models, which come first if there are any, describe the settings chosen for themselves.
-        report_request(request, None if plan.tasks else fit_to_corpus(request).choice, explain_start(start, starts))
+        report_request(
+            request,
+            None if plan.tasks else fit_to_corpus(request).choice,
+            explain_start(start, starts, request.training),
+        )
         with loading(), silent_tensorflow():
             run = load_training(request, with_synthetic=bool(plan.tasks))
         report = run(replace(request, watcher=combine_watchers(request.watcher, None, request.tensorboard)))
@@ -305,13 +309,13 @@ BREAK_EVEN_PAIRS = 50_000
 def list_open_starts(request: TrainRequest) -> list[KnownStart]:
     """Returns the installed models that share a language with a new training run on few pairs, the best first.
 
-    Options of the network, a time limit, synthetic pairs and --init-from turn this choice off.
+    Options of the network, synthetic pairs and --init-from turn this choice off.
     """
     from nmt_cli.runtime.model_directory import list_starts
     from nmt_cli.training.data.synthetic_pairs import make_plan
 
     corpus, config, explicit = request.corpus, request.training, request.explicit
-    if explicit is None or "init_from" in explicit or config.init_from is not None or config.time is not None:
+    if explicit is None or "init_from" in explicit or config.init_from is not None:
         return []
     if {*request.explicit_options} - {"dropout"} or request.role.processes > 1:
         return []
@@ -321,18 +325,24 @@ def list_open_starts(request: TrainRequest) -> list[KnownStart]:
     return list_starts(corpus.languages, corpus.profile)
 
 
-def choose_start(starts: Sequence[KnownStart]) -> KnownStart | None:
-    """Returns the model to start from by default: one of both languages may have learned from the test set."""
-    return next((start for start in starts if len(start.sides) == 1 and not start.difference), None)
+def choose_start(starts: Sequence[KnownStart], config: TrainOptions) -> KnownStart | None:
+    """Returns the model to start from by default: one of both languages may have learned from the test set.
+
+    A time limit chooses the size of the network instead, which a start would decide.
+    """
+    fitting = (start for start in starts if len(start.sides) == 1 and not start.difference)
+    return next(fitting, None) if config.time is None else None
 
 
-def explain_start(start: KnownStart | None, starts: Sequence[KnownStart]) -> str | None:
+def explain_start(start: KnownStart | None, starts: Sequence[KnownStart], config: TrainOptions) -> str | None:
     """Returns the line that says which of the models a run starts from, or why it does not; None without any."""
     if start is not None:
         return f"few pairs: starts from {start.name}, which has {start.reason}; --init-from none prevents this"
     if not starts:
         return None
     name, why = starts[0].name, starts[0].difference or "which may know the test sentences"
+    if choose_start(starts, replace(config, time=None)):
+        why = f"since --time chooses the size of the network, though it has {starts[0].reason}"
     return f"does not start from {name}, {why}; --init-from {name} does"
 
 

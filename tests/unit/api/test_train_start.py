@@ -29,7 +29,7 @@ def make_request(corpus: PreparedCorpus, explicit: tuple[str, ...] | None = (), 
 
 
 def choose(request: TrainRequest) -> KnownStart | None:
-    return choose_start(list_open_starts(request))
+    return choose_start(list_open_starts(request), request.training)
 
 
 def test_few_pairs_start_from_a_model_of_the_same_source(vietnamese: PreparedCorpus) -> None:
@@ -61,9 +61,17 @@ def test_pairs_that_look_unlike_the_texts_of_a_model_do_not_start_from_it(tmp_pa
     request = make_request(prepare_pairs(tmp_path, pairs, source_language="eng", target_language="vie"))
     starts = list_open_starts(request)
     assert choose(request) is None
-    assert explain_start(None, starts) == (
+    assert explain_start(None, starts, request.training) == (
         "does not start from eng-deu, 83% of whose texts begin with a capital, but 0% of yours; "
         "--init-from eng-deu does"
+    )
+
+
+def test_a_run_with_a_time_limit_says_why_it_starts_from_no_model(vietnamese: PreparedCorpus) -> None:
+    request = make_request(vietnamese, ("time",), time="5m")
+    assert explain_start(None, list_open_starts(request), request.training) == (
+        "does not start from eng-deu, since --time chooses the size of the network, though it has the same source "
+        "language; --init-from eng-deu does"
     )
 
 
