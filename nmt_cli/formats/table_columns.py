@@ -169,8 +169,8 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     source = options.source_language or (codes[0] if codes else "")
     if language in columns or (options.language_column is None and are_in_language(body, language, source)):
         language = None
-    own = tuple(map(name_unknown, names)) if codes else ()
-    return Layout(*columns, is_header, codes, own, note, header, groups, next(iter(tags), None), language)
+    unlisted = tuple(map(name_unknown, names)) if codes else ()
+    return Layout(*columns, is_header, codes, unlisted, note, header, groups, next(iter(tags), None), language)
 
 
 def are_in_language(body: Records, column: int | None, language: str) -> bool:
@@ -351,9 +351,9 @@ def are_alike(cells: Sequence[str]) -> bool:
     """Whether both cells are equal, or name one language or one idea; "L1" and "L2" differ by their number."""
     if len({cell.strip().lower() for cell in cells}) < len(cells):
         return True
-    named = [find_named_language(cell) for cell in cells]
-    if None not in named:
-        return is_same_language(str(named[0]), str(named[1]))
+    languages = [find_named_language(cell) for cell in cells]
+    if None not in languages:
+        return is_same_language(str(languages[0]), str(languages[1]))
     words = [[word.rstrip(DIGITS) for word in split_heading(cell)] for cell in cells]
     ideas = [list(map(find_idea, of_cell)) for of_cell in words]
     return words[0] != words[1] and ideas[0] == ideas[1] and None not in ideas[0]
