@@ -293,19 +293,18 @@ class Translator:
             return
         from nmt_cli.api.translating.report import open_qa_report  # which few calls need
 
-        failed, qa = 0, open_qa_report(checks, what, self.card, "text", {})
-        for number, translation in numbered:
-            failed += bool(translation.checks)
-            if qa is not None:
-                qa.add(translation, number=number)
+        failed = sum(bool(translation.checks) for _, translation in numbered)
+        qa = open_qa_report(checks, what, self.card, "text", {})
         if qa is not None and checks.report is not None:
+            for number, translation in numbered:
+                qa.add(translation, number=number)
             qa.texts = texts
             qa.write(Path(checks.report))
             self._reports.add(Path(checks.report))
         if failed and checks.strict:
             raise CheckError(
                 f"{failed:,} of {format_count(texts, 'text')} failed a check",
-                hint='report="qa.html" shows them, and so do the translations of this error',
+                hint='report="qa.html" shows them; error.translations has them',
                 translations=add_links(translation for _, translation in numbered),
             )
 
@@ -327,24 +326,22 @@ class Translator:
         `options` are the options of search and of documents, such as `column="text"`. Raises NotFoundError, DataError,
         OptionError or OutputError.
         """
-        target = name_target(target, Path(source), self.target_language)
+        if force and "report" in options:
+            self._reports.add(Path(str(options["report"])))
+        kinds = DocumentOptions, *OF_SEARCH  # in case they cannot be combined
+        config, *_ = build_settings("translate", options, *kinds, others=self._companions, earlier=self._options)
+        of_search = {name: value for name, value in options.items() if not hasattr(config, name)}
+        made = self._make_options(of_search | ({} if tm is None else {TM: True}))
+        if config.needs_confidence:
+            self._require_confidence()
+        languages = self._find_languages(made)
+        target = name_target(target, Path(source), languages[1])
         refuse_input(target, [Path(source)])
         if Path(source).is_dir():
             hint = f"give its files one by one, or run: nmt translate {quote(str(source))} -o {quote(str(target))}"
             raise OptionError(f"{source} is a folder, and translate_file takes a file", hint=hint)
         if target.is_file() and not force:
             raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")
-        if force and "report" in options:
-            self._reports.add(Path(str(options["report"])))
-        kinds = DocumentOptions, *OF_SEARCH
-        config, *_ = build_settings(
-            "translate", options, *kinds, others=self._companions, earlier=self._options
-        )  # with those of the search, in case they cannot be combined
-        of_search = {name: value for name, value in options.items() if not hasattr(config, name)}
-        made = self._make_options(of_search | ({} if tm is None else {TM: True}))
-        if config.needs_confidence:
-            self._require_confidence()
-        languages = self._find_languages(made)
         if tm is not None:
             memory = open_memory(tm, languages, self._translator.profile)
             made = made._replace(memory=memory and memory.choose_register(made.search.tags))
@@ -362,8 +359,7 @@ class Translator:
             terms=translator.reader.glossary,
             progress=progress or ignore_progress,
         )
-        times = {note: f" ({format_count(count, 'time')})" * (count > 1) for note, count in done.notes.items()}
-        log_warnings(f"{source}: {note}{often}" for note, often in times.items())
+        log_warnings(f"{source}: {note} ({format_count(count, 'time')})" for note, count in done.notes.items())
         log_warnings(f"{source}, {describe_checks(text, number)}" for number, text in done.flagged)
         self._report_checks(done.flagged, done.texts, made.checks, str(source))
         return done
