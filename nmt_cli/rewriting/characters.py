@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Self
 
 from nmt_cli.carrying.spans import COVERS, EMOJI_COVER, PLACEHOLDER_PATTERN
+from nmt_cli.languages.codes import DATA
 from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import (
@@ -27,40 +28,9 @@ from nmt_cli.text.words import EDGES, choose_word_pattern, has_letters
 
 AROUND = EDGES + BRACKETS  # a word
 
-# Marks of one meaning; within a line the nearest come first, and what follows a blank is farther away.
-MARK_LOOKALIKES = (
-    "-‐‑‒−﹣－⁃˗ –—―⸺⸻﹘",
-    "–—―⸺⸻﹘ -‐‑‒−",
-    ".．｡。﹒․ ।۔።॥",
-    ",，、､﹐،٫፣‚",
-    "?？؟﹖⁇՞፧",
-    "!！﹗ǃ՜",
-    ":：︰∶﹕꞉፡",
-    ";；؛﹔፤",
-    "•·‧∙●◦▪▫■□‣⁌⁍○・･ *-",
-    "~～〜∼˜",
-    "*＊∗⁎٭",
-    "/／⁄∕",
-    "(（﹙❨ [｛{",
-    ")）﹚❩ ]｝}",
-    "[［【〔〖〘 (（",
-    "]］】〕〗〙 )）",
-    "<＜﹤〈⟨",
-    ">＞﹥〉⟩",
-    "%％٪﹪",
-    "&＆﹠",
-    "+＋﹢",
-    "=＝﹦",
-    "#＃﹟♯",
-    "@＠﹫",
-    "$＄﹩",
-    "|｜∣ǀ¦",
-    "_＿",
-    "^＾ˆ",
-    "\\＼﹨∖",
-    "×✕✖⨯xX*",
-    "'’ʼ′＇‛`´ʹ‘",  # the apostrophe; as quotes they are pairs, see below
-)
+# Marks of one meaning; within a line the nearest come first, and what follows a blank is farther away. Among the single
+# quotes, the apostrophe; as quotes they are pairs.
+MARK_LOOKALIKES = (DATA / "lookalikes.txt").read_text(encoding="utf-8").splitlines()
 DOUBLE_PAIRS = (
     *(('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("”", "”"), ("«", "»"), ("»", "«"), ("»", "»")),
     *(("「", "」"), ("『", "』"), ("〝", "〟"), ("＂", "＂"), ("″", "″"), ("❝", "❞"), ("〞", "〞"), ("‟", "”")),

@@ -206,14 +206,4 @@ def find_likely_originals(word: str) -> set[str]:
     }
 
 
-def find_neighbours() -> dict[str, list[str]]:
-    """Returns the keys adjacent to each key."""
-    neighbours: dict[str, list[str]] = {}
-    for row in KEYS:
-        for left, right in pairwise(row):
-            neighbours.setdefault(left, []).append(right)
-            neighbours.setdefault(right, []).append(left)
-    return neighbours
-
-
-NEIGHBOURS = find_neighbours()
+NEIGHBOURS = {key: row[max(0, at - 1) : at] + row[at + 1 : at + 2] for row in KEYS for at, key in enumerate(row)}

@@ -51,31 +51,15 @@ LOW_CONFIDENCE = 0.2  # below which a person should look at a translation, unles
 UNCOVERED = 0.2  # attention that a source position received in all, below which it was left out
 FRAGMENT_WORDS = 2  # so few without a final mark mean nothing alone, and would be rated so
 # Checks of what other features measure, and those that came after the bundled models were fitted.
-COUNTED_ELSEWHERE = {
-    "other language",
-    "unseen words",
-    "untranslated",
-    "labels",
-    "invented words",
-    "copied words",
-    "negation",
-}
-FEATURES = (
-    "mean log-probability",
-    "lowest log-probability",
-    "share of unlikely tokens",
-    "total log-probability",
-    "mean probability",
-    "dispersion of attention",
-    "uncovered source",
-    "length ratio",
-    "source length",
-    "unseen source words",
-    "rare source words",
-    "unseen target words",
-    "rare target words",
-    "failed checks",
-    "repairs",
+COUNTED_ELSEWHERE = frozenset(
+    "other language, unseen words, untranslated, labels, invented words, copied words, negation".split(", ")
+)
+FEATURES = tuple(
+    (
+        "mean log-probability, lowest log-probability, share of unlikely tokens, total log-probability, "
+        "mean probability, dispersion of attention, uncovered source, length ratio, source length, "
+        "unseen source words, rare source words, unseen target words, rare target words, failed checks, repairs"
+    ).split(", ")
 )
 
 

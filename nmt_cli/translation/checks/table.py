@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from nmt_cli.carrying.kinds import IF_LOST
-from nmt_cli.carrying.people import COPIED_NAMES
 from nmt_cli.carrying.spans import LossWords
 from nmt_cli.carrying.syntax import CHOICE, INTERVALS, split_choice
 from nmt_cli.text.wrapping import join_first
@@ -48,7 +48,7 @@ from nmt_cli.translation.segmentation.segments import has_mark_inside
 # The table of checks: what is compared in every translation, and the messages about it. Knows no network.
 #
 # A fault found by search may be repaired; the summary counts the repairs. To add a check, name a comparison here, or an
-# inspection if it needs more than the texts.
+# inspection if it needs more than the texts, and write its words into `checks.toml`.
 
 
 RULES_PAGE = "docs/rules.md"
@@ -79,110 +79,33 @@ class CheckRow(NamedTuple):
         return cls(words.fault, words.summary, compare, inspect, words.doc, words.repaired, words.unrepaired)
 
 
-LOSSES = tuple(dict.fromkeys(kind.words for kind in IF_LOST))
-CHECKS = (
-    CheckRow("failed", "copied, because nmt failed on them", doc="Finds a line on which nmt itself failed."),
-    CheckRow(
-        "kept",
-        "kept as in the source or marked fuzzy, because the translation dropped a placeholder, a tag or a key",
-        doc="Finds a text of a document whose translation lacks a placeholder or tag when nmt reads it again.",
-    ),
-    CheckRow(
-        "empty",
-        "without a translation",
-        doc="Finds a missing translation.",
-        repaired=("empty translation",),
-        unrepaired="there is no translation",
-    ),
-    CheckRow(
-        "loop",
-        "caught in a loop",
-        doc="Finds a translation that repeats itself.",
-        repaired=("loop",),
-        unrepaired="the translation repeats itself",
-    ),
-    CheckRow(
-        "runaway",
-        "with an endless translation",
-        doc="Finds a translation that does not end.",
-        repaired=("endless translation",),
-        unrepaired="the translation does not end",
-    ),
-    CheckRow(
-        "placeholder",
-        "with a word dropped",
-        doc="Finds a word that the network turned into a placeholder.",
-        repaired=("dropped word",),
-        unrepaired="a source word is missing",
-    ),
-    CheckRow(
-        "spans",
-        "with a missing or perhaps misplaced protected span",
-        check_spans,
-        repaired=("dropped span",),
-        unrepaired="a span of the source is missing",
-    ),
-    CheckRow(
-        "enclosed words",
-        "with words between two spans or marks perhaps dropped",
-        doc="Finds protected spans that are adjacent only in the translation, and words in bold, in a link or between "
-        "other marks that have no translation.",
-        repaired=("phrase dropped between spans", "phrases dropped between spans"),
-        unrepaired="the words between two spans may be missing",
-    ),
-    CheckRow("labels", "with an untranslated label", inspect=check_labels),
-    CheckRow(
-        "terms", "with a glossary term that is missing or misplaced, or in a different sense or form", check_terms
-    ),
-    *(CheckRow.from_words(words) for words in LOSSES if words is not COPIED_NAMES.words),
-    CheckRow("quotes", "with missing, added or unpaired quotation marks", check_quotes),
-    CheckRow("colons", "with a missing colon", check_colons),
-    CheckRow("final mark", "with final punctuation different from the source", check_final_mark),
-    CheckRow("sentences", "with a missing sentence or list item", check_sentences),
-    CheckRow.from_words(COPIED_NAMES.words, inspect=check_coverage),
-    CheckRow(
-        "copied",
-        "left untranslated",
-        check_copy,
-        repaired=("copy of the source", "copies of the source"),
-        unrepaired="the translation equals the source",
-    ),
-    CheckRow("repeats", "with a word or phrase twice in a row", check_repeats),
-    CheckRow("length", "of unusual length", check_length),
-    CheckRow("language", "already in the target language", check_language),
-    CheckRow("other language", "in a third language", check_other_language),
-    CheckRow(
-        "invented words",
-        "with invented words",
-        inspect=check_invented,
-        repaired=("invented word",),
-        unrepaired="a word that never occurred in training",
-        doubt="the network first invented a word; check the new wording",
-    ),
-    CheckRow(
-        "copied words",
-        "with words left in the source language",
-        inspect=check_copied_words,
-        repaired=("word left in the source language", "words left in the source language"),
-        unrepaired="a word of the source is not translated",
-        doubt="the network first left a word untranslated; check the new wording",
-    ),
-    CheckRow(
-        "negation",
-        "with a dropped or added negation",
-        check_negation,
-        repaired=("dropped or added negation",),
-        unrepaired="a negation is missing or added",
-        doubt="the network first dropped or added a negation; check the new wording",
-    ),
-    CheckRow("unseen words", "with source or target words never seen in training", check_words),
-    CheckRow(
-        "confidence",
-        "with low confidence",
-        doc="Finds a sentence whose confidence is below `--min-confidence`, by default the model's threshold. Of "
-        "several sentences, it names the least confident. 5 % of paragraphs with three to six good sentences fail it.",
-    ),
+COMPARES: Mapping[str, TextComparison] = (
+    {"spans": check_spans, "terms": check_terms, "quotes": check_quotes, "colons": check_colons}
+    | {"final mark": check_final_mark, "sentences": check_sentences, "copied": check_copy, "repeats": check_repeats}
+    | {"length": check_length, "language": check_language, "other language": check_other_language}
+    | {"negation": check_negation, "unseen words": check_words}
 )
+INSPECTS: Mapping[str, Inspection] = {"labels": check_labels, "untranslated": check_coverage} | {
+    "invented words": check_invented,
+    "copied words": check_copied_words,
+}
+
+
+def read_rows() -> Iterator[CheckRow]:
+    """Yields the checks with their words, in the order of `checks.toml`; those of losses have the words of kinds."""
+    import tomllib  # as the rules of languages do
+
+    losses = {kind.words.fault: kind.words for kind in IF_LOST}
+    rows: dict[Any, Any] = tomllib.loads(Path(__file__).with_name("checks.toml").read_text(encoding="utf-8"))
+    for name, row in rows.items():
+        if name in losses:
+            yield CheckRow.from_words(losses[name], INSPECTS.get(name))
+        else:
+            row["repaired"] = tuple(row.get("repaired", ()))
+            yield CheckRow(name, compare=COMPARES.get(name), inspect=INSPECTS.get(name), **row)
+
+
+CHECKS = tuple(read_rows())
 COMPARISONS = tuple(check for check in CHECKS if check.compare is not None)
 CHECK_ROWS = {check.name: check for check in CHECKS}
 OF_FACTS = frozenset(("spans", "numbers"))  # checks of what a memory may have wrong for every text
