@@ -167,13 +167,10 @@ def keep_scores(report: Report, request: EvaluationRequest) -> None:
     is_test = request.hypothesis is None and request.source is None and request.split == "test"
     if not is_test or request.rerank or report.search is None or "data" in request.settings_from:
         return
-    scores = []
-    for name, score in list(report.scores.items())[:SHOWN]:
-        interval = report.intervals.get(name)
-        spread = f" ± {interval.half_width:.2f}" if interval is not None else ""
-        scores.append(f"{score.name} {score.value:.2f}{spread}")
+    shown = list(report.scores.items())[:SHOWN]
+    scores = tuple(f"{score.name} {score.value:.2f} {report.format_spread(name)}".rstrip() for name, score in shown)
     with suppress(OSError):
-        entry = KeptScores(hash_file(request.model / CARD), report.sentences, report.search.summary, tuple(scores))
+        entry = KeptScores(hash_file(request.model / CARD), report.sentences, report.search.summary, scores)
         write_json(request.data / SCORES, entry._asdict())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Unpack
 
 from nmt_cli.api.drawings.config import DrawingOptions
-from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
+from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest, check_outputs
 from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import PathLike, build_settings, list_paths, list_texts
 from nmt_cli.api.progress import StageReporter, ignore_progress
@@ -66,6 +66,7 @@ def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
         "network": draw_model_network,
         "nearest": list_nearest,
     }
+    check_outputs(request.outputs)
     drawing = Drawing(progress)
     draws[request.config.subject](request, drawing)
     return drawing

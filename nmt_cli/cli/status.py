@@ -53,10 +53,8 @@ class Status(NamedTuple):
         data, model = Path("prepared"), Path("model")
         try:
             nearby = find_file()
-            data, model = (
-                choose_place("data", data, environment, nearby),
-                choose_place("model", model, environment, nearby),
-            )
+            data = choose_place("data", data, environment, nearby)
+            model = choose_place("model", model, environment, nearby)
             manifest = Manifest.read(data) if (data / MANIFEST_NAME).is_file() else None
             model = find_model(model)
             card = read_card(model) if (model / CARD).is_file() else None
@@ -230,8 +228,7 @@ def format_info(model: ModelInfo) -> list[str]:
 
 def format_scores(scores: Mapping[str, ScoreInfo]) -> str:
     """Returns the scores on a set, each with half of its interval if it has one."""
-    by_metric = {METRICS[name]: score for name, score in scores.items() if name in METRICS}
-    spread = {
-        name: "" if score.half_width is None else f" ± {score.half_width:.2f}" for name, score in by_metric.items()
-    }
-    return ", ".join(f"{name} {score.value:.2f}{spread[name]}" for name, score in by_metric.items())
+    shown = [(METRICS[name], score, score.half_width) for name, score in scores.items() if name in METRICS]
+    return ", ".join(
+        f"{name} {score.value:.2f}" + ("" if half is None else f" ± {half:.2f}") for name, score, half in shown
+    )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,21 +166,24 @@ class PreparedCorpus:
 
     def read_pairs(self, split: str) -> list[SentencePair]:
         """Returns the sentence pairs of "train", "dev" or "test", in the order of `load_encoded`."""
-        path = self.directory / f"{split}.tsv"
+        with self.open_file(f"{split}.tsv") as lines:
+            return [SentencePair(*line.rstrip("\n").split("\t")) for line in lines]
+
+    @contextmanager
+    def open_file(self, name: str) -> Iterator[TextIO]:
+        """Opens a file of the corpus. Raises DamagedError if the block cannot read it."""
+        path = self.directory / name
         try:
-            with path.open(encoding="utf-8", newline="\n") as lines:
-                return [SentencePair(*line.rstrip("\n").split("\t")) for line in lines]
+            with path.open(encoding="utf-8", newline="\n") as file:
+                yield file
         except (OSError, UnicodeDecodeError, TypeError) as error:
             raise describe_damage(path, "cannot be read") from error
 
     @cached_property
     def profile(self) -> str:
         """The profile of the training text (`text/profile.py`)."""
-        path = self.directory / PROFILE_NAME
-        try:
-            return path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise describe_damage(path, "cannot be read") from error
+        with self.open_file(PROFILE_NAME) as file:
+            return file.read()
 
     def list_monolingual(self) -> list[str]:
         """Returns the sides that have text without translations."""
@@ -190,12 +194,8 @@ class PreparedCorpus:
         text = self.manifest.monolingual.get(side)
         if text is None:
             return []
-        path = self.directory / text.file
-        try:
-            with path.open(encoding="utf-8", newline="\n") as lines:
-                return [line.rstrip("\n") for line in lines]
-        except (OSError, UnicodeDecodeError) as error:
-            raise describe_damage(path, "cannot be read") from error
+        with self.open_file(text.file) as lines:
+            return [line.rstrip("\n") for line in lines]
 
     def read_monolingual_tags(self, side: Side) -> list[TagSet]:
         """Returns the tags of each sentence of `read_monolingual`."""

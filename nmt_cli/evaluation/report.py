@@ -61,9 +61,13 @@ class Report:
         return f"Report({', '.join([*scores, format_count(self.sentences, 'sentence')])})"
 
     def _repr_html_(self) -> str:
-        spreads = {name: f"± {interval.half_width:.2f}" for name, interval in self.intervals.items()}
-        rows = [(s.name, f"{s.value:.2f}", spreads.get(name, ""), s.signature) for name, s in self.scores.items()]
+        rows = [(s.name, f"{s.value:.2f}", self.format_spread(name), s.signature) for name, s in self.scores.items()]
         return render_rows([*rows, *(("", warning) for warning in self.warnings)])
+
+    def format_spread(self, name: str) -> str:
+        """Returns half the width of the interval of a score; empty without one."""
+        interval = self.intervals.get(name)
+        return f"± {interval.half_width:.2f}" if interval else ""
 
     def add_warnings(self, *lines: str) -> Report:
         """Returns the report with these warnings before its own."""
@@ -262,8 +266,7 @@ def format_report(report: Report, columns: int | None = None) -> list[str]:
     rows: list[tuple[str, ...]] = []
     details = list_details(report.scores)
     for name, score in report.scores.items():
-        interval = report.intervals.get(name)
-        spread = f" ± {interval.half_width:4.2f}" if interval else ""
+        spread = f" {report.format_spread(name)}".rstrip()
         parts = "".join(f"  {part[0].upper()} {value:.2f}" for part, value in score.parts.items())
         lower = "  lower is better" if score.lower_is_better else ""
         rows.append((f"{score.name:<{width}}  {score.value:6.2f}{spread}{parts}{lower}", score.signature))

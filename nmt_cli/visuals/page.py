@@ -107,8 +107,7 @@ def render_scores(report: Report) -> str:
     """Returns the table of scores."""
     rows = []
     for name, score in report.scores.items():
-        interval = report.intervals.get(name)
-        spread = f"± {interval.half_width:.2f}" if interval else ""
+        spread = report.format_spread(name)
         better = "lower is better" if score.lower_is_better else ""
         parts = " ".join(f"{part} {value:.2f}" for part, value in score.parts.items())
         rows.append(
@@ -185,8 +184,7 @@ def render_markdown(
     lines += ["", *(f"> **Note:** {escape_cell(warning)}\n" for warning in report.warnings)]
     lines += ["| metric | score | 95 % | signature |", "|---|---:|---:|---|"]
     for name, score in report.scores.items():
-        interval = report.intervals.get(name)
-        spread = f"± {interval.half_width:.2f}" if interval else ""
+        spread = report.format_spread(name)
         lower = " (lower is better)" if score.lower_is_better else ""
         lines.append(f"| {score.name}{lower} | {score.value:.2f} | {spread} | {format_code(score.signature)} |")
     if report.by_tag is not None:

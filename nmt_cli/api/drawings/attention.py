@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.drawings.config import TERMINAL, DrawingOptions
-from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest, check_outputs
+from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.errors import DataError, FailedLineError, OptionError
@@ -208,7 +208,6 @@ def complete_request(request: DrawingRequest) -> DrawingRequest:
         raise OptionError("--heads draws one model", hint="leave it out to compare their mean attention")
     if not all(target.strip() for target in targets):
         raise OptionError("a --target is empty", hint="leave it out to see what the model writes")
-    check_outputs(request.outputs)
     config = replace(request.config, target=targets)
     return replace(request, sentences=sentences, config=config, outputs=request.outputs or (TERMINAL,))
 

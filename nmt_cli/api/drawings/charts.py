@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from nmt_cli.api.drawings.config import TERMINAL
-from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest, check_outputs
+from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.progress import count_stage
 from nmt_cli.api.startup import find_cache
@@ -59,7 +59,6 @@ def draw_histories(request: DrawingRequest, drawing: Drawing) -> None:
     """Draws the learning curves of one model, or of several in one image."""
     from nmt_cli.visuals.curves import draw_curves, format_curves, read_history
 
-    check_outputs(request.outputs)
     histories = dict(zip(request.model_names, map(read_history, request.models), strict=True))
     show_chart(
         request.outputs,
@@ -74,7 +73,6 @@ def draw_corpora(request: DrawingRequest, drawing: Drawing) -> None:
     from nmt_cli.corpus.statistics import measure_corpus
     from nmt_cli.visuals.curves import draw_statistics, format_several
 
-    check_outputs(request.outputs)
     corpora = {str(directory): PreparedCorpus.load(directory) for directory in request.corpora}
     drawing.progress("counting", 0, 0)
     counts = {name: measure_corpus(corpus) for name, corpus in corpora.items()}
@@ -89,7 +87,6 @@ def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
     from nmt_cli.translation.beam_tree import trace_beam
     from nmt_cli.visuals.beam import draw_beam, format_beam
 
-    check_outputs(request.outputs)
     sentence = require_one_sentence(request.sentences)
     translator = open_translator(TranslationRequest(request.model))
     beam = trace_beam(translator, sentence, request.search_behind_tags(translator.card, request.model))
@@ -110,7 +107,6 @@ def draw_model_network(request: DrawingRequest, drawing: Drawing) -> None:
     from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card, report_damage
     from nmt_cli.visuals.network import describe_blocks, draw_network, format_network
 
-    check_outputs(request.outputs)
     model = request.model
     card = read_card(model)
     try:
