@@ -13,13 +13,13 @@ from nmt_cli.settings import reject_unknown
 
 CHECKS: tuple[Check, ...] = (
     # What repairs texts.
-    *(texts.Mojibake(), texts.Markup(), texts.Control(), texts.Composition(), texts.Apostrophes()),
+    *(texts.Mojibake(), texts.Markup(), texts.Control(), texts.Composition(), texts.Apostrophes(), texts.Notes()),
     # What drops pairs.
     *(texts.Empty(), texts.Unfinished(), texts.LostCharacters(), languages.Shifted(), texts.HeldOut()),
     *(texts.Duplicate(), texts.DuplicateForm(), texts.Identical(), texts.TooLong()),
     *(languages.Script(), languages.Swapped(), languages.Language(), texts.Ratio()),
     # What reports them.
-    *(texts.IdenticalShort(), texts.Numbers(), texts.MixedApostrophes(), texts.Notes(), texts.Brackets()),
+    *(texts.IdenticalShort(), texts.Numbers(), texts.MixedApostrophes(), texts.Brackets()),
     *(texts.Glosses(), texts.Boundaries(), texts.Capitals(), texts.WrittenTwice(), texts.SourceWords()),
     *(languages.WrongLanguage(), languages.OtherFile(), texts.ManyTargets()),
 )

@@ -52,6 +52,12 @@ EMPTY_TAGS = ("img", "hr", "br")
 BREAKING_TAG = re.compile(r"</?(?:br|p|div|li|td|tr|h[1-6]|dd|dt|hr|th)\b", re.IGNORECASE)
 
 
+# In none of 160,000 pairs of everyday sentences, captions and help pages, and in 425 of 17,000 of a dictionary.
+NOTE = re.compile(
+    r"\s*[(\[]\s*(?:lit|literally|literal(?=\s*:)|literalmente|wörtl|wörtlich)\b[^()\[\]]*[)\]]", re.IGNORECASE
+)
+
+
 class Mojibake(TextCheck):
     name = "mojibake"
     problem = "UTF-8 read as cp1252 (“fÃ¼r” for “für”)"
@@ -105,6 +111,15 @@ def drop_tag(match: re.Match[str]) -> str:
     return " " if BREAKING_TAG.match(match[0]) else ""
 
 
+class Notes(TextCheck):
+    name = "notes"
+    problem = "a note such as (lit. ...), which the model would write into translations"
+
+    def mend_text(self, text: str) -> str:
+        mended = NOTE.sub("", text) if "(" in text or "[" in text else text
+        return mended if any(map(str.isalnum, mended)) else text
+
+
 class Control(TextCheck):
     name = "control"
     problem = "control or invisible characters"
@@ -121,15 +136,12 @@ class Composition(TextCheck):
         return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
-# Checks of what the spreadsheets of field linguists have beside sentences: notes, glosses, headings, a cell twice,
+# Checks of what the spreadsheets of field linguists have beside sentences: glosses, headings, a cell twice,
 # boundaries of morphemes, words of the source. A few of each are chance; none is dropped, since only a person knows.
 #
-# "He eats (lit. eats he)" / "mikwa" is a note; "mi-kwa 3SG-eat" a gloss; "KARTA" / "LETTER" a heading.
+# "mi-kwa 3SG-eat" a gloss; "KARTA" / "LETTER" a heading.
 
 
-NOTE = re.compile(
-    r"[(\[]\s*(?:lit|literal|literally|literalmente|wörtl|wörtlich|fig|sic|var)\b[^()\[\]]*[)\]]", re.IGNORECASE
-)
 BRACKETS = re.compile(r"\([^()]{2,}\)|\[[^\[\]]{2,}\]|\(\?\)|(?<=\w) [/~] (?=\w)|^\*(?=\w)")
 BRACKET_MARKS = frozenset("([/~*")  # a fast guard
 GLOSS = re.compile(
@@ -143,15 +155,6 @@ PLAIN_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{4,}")  # long enough not to be the
 LEAST_SHARED, LEAST_SHARED_PART = 3, 0.5  # words, in all and of the target's
 
 
-class Notes(PairCheck):
-    name = "notes"
-    problem = "a note such as (lit. ...), which becomes part of the translation"
-    action = "reported"
-
-    def has_problem(self, source: str, target: str) -> bool:
-        return any(("(" in text or "[" in text) and NOTE.search(text) for text in (source, target))
-
-
 class Brackets(PairCheck):
     name = "brackets"
     problem = "brackets, variants (a / b) or an asterisk on one side alone, which become part of the translation"
@@ -161,7 +164,7 @@ class Brackets(PairCheck):
     def has_problem(self, source: str, target: str) -> bool:
         if BRACKET_MARKS.isdisjoint(source + target):
             return False
-        return bool(BRACKETS.search(source)) != bool(BRACKETS.search(target)) and not NOTE.search(source + target)
+        return bool(BRACKETS.search(source)) != bool(BRACKETS.search(target))
 
 
 class Glosses(PairCheck):

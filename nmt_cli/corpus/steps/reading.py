@@ -39,6 +39,7 @@ from nmt_cli.workers.work import DoneReporter
 
 
 CHECK_BITS = {check.name: 1 << number for number, check in enumerate(CHECKS)}
+MENDED_MARKS = frozenset("&<([")  # of entities, tags and notes
 ORIGINALS = 3  # per chunk and check: pairs whose text before mending is remembered for the report
 
 
@@ -118,10 +119,10 @@ def examine(chunk: Chunk | ChunkOfFile) -> ExaminedChunk:
     originals: dict[int, tuple[str, str]] = {}
     remembered: dict[int, int] = {}  # by the bits of the checks: how many originals there are
     for row in chunk.rows:
-        # 1. Repair and normalise the texts. Plain ASCII without "&" and "<" never needs repair.
+        # 1. Repair and normalise the texts. Plain ASCII without these marks never needs repair.
         mended_bits = 0
         for side, text in zip(texts, (row.source, row.target), strict=True):
-            if not text.isprintable() or "&" in text or "<" in text or not text.isascii():
+            if not (text.isascii() and text.isprintable() and MENDED_MARKS.isdisjoint(text)):
                 for bit, mend, may_mend in menders:
                     mended = mend(text)
                     mended_bits |= bit if mended != text else 0

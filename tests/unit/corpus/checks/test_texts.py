@@ -237,8 +237,7 @@ def test_every_check_has_a_name_of_its_own_and_says_what_it_finds() -> None:
 # What the spreadsheets of field linguists have beside sentences.
 
 FINDS = [
-    ("notes", "He eats.", "mikwa (lit. 3 eats)"),
-    ("notes", "He eats [literalmente: come él].", "mikwa"),
+    ("brackets", "He eats.", "mikwa (fig. he dies)"),
     ("brackets", "He eats (now).", "mikwa"),
     ("brackets", "He eats.", "mikwa / mikua"),
     ("brackets", "He eats.", "*mikwa"),
@@ -283,6 +282,23 @@ def test_a_few_of_many_are_chance() -> None:
 def test_accents_apart_are_composed_and_told() -> None:
     finding = check_rows([*toy_pairs(20), ("He eats.", "n\u0303anda")])["composition"]
     assert (finding.count, finding.action, finding.effect) == (1, "mended", "repaired")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("mikwa (lit. 3 eats).", "mikwa."),
+        ("He eats [literalmente: come él] it.", "He eats it."),
+        ("He eats (literal: come el)", "He eats"),
+        ("(lit. he eats)", "(lit. he eats)"),
+        ("A number (literal or not)", "A number (literal or not)"),
+    ],
+)
+def test_notes_are_cut_from_texts_unless_nothing_is_left(text: str, left: str) -> None:
+    rows = [*toy_pairs(20), ("He is eating.", text)]
+    assert examine_rows(rows).target[20] == left
+    assert ("notes" in check_rows(rows)) == (text != left)
+    assert examine_rows(rows, keep=("notes",)).target[20] == text
 
 
 def spell(usual: int, slips: int) -> list[tuple[str, str]]:
