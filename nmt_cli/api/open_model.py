@@ -257,7 +257,7 @@ def read_two_documents(file: CorpusFile, languages: tuple[str, str]) -> list[lis
 def spell_only_mark(source: str, target: str) -> tuple[str, str]:
     """Returns both sides with a tag around what their only mark encloses, so that it goes around the same words.
 
-    Several may be in another order, and are placed by attention.
+    Several may be in a different order, so attention decides where they go.
     """
     spelled = [
         f"{text[: part.start]}<b>{text[part.start : part.stop]}</b>{text[part.stop :]}"

@@ -152,7 +152,7 @@ def train(
 
     With `reverse`, the network translates from target to source. `nmt train --help-all` explains the `options`, such as
     `epochs=5` or `attention="dot"`. With `resume`, the options of the checkpoint still apply. A `watcher` receives
-    every update, epoch and warning. Its `should_stop` may end training early with a usable model. Raises DataError,
+    every update, epoch and warning. Its `should_stop` may stop training early with a usable model. Raises DataError,
     OptionError, OutputError or TrainingError, and MissingExtraError without TensorFlow.
     """
     directory = Path(model)

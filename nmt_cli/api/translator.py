@@ -319,7 +319,7 @@ class Translator:
         progress: StageReporter | None = None,
         **options: Unpack[FileKeywords],
     ) -> FileReport:
-        """Translates a document to a file of the same format, and returns a report with the uncertain texts.
+        """Translates a document to a file of the same format, and returns a report with the texts to check.
 
         `target` is a file, a folder, or a pattern such as "{name}.{lang}{ext}". Replaces an existing file only with
         `force`. `tm` are translation memories, which replace those of `nmt.load`.

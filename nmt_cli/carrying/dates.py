@@ -344,7 +344,7 @@ def join_time(date: Span, attempt: Attempt, languages: tuple[str, str]) -> Span:
 def find_relation(before: str, language: str, *, has_day: bool) -> tuple[str, int]:
     """Returns the English name of the phrase at the end of a text, and where it begins; "" for none.
 
-    What ends a range does so behind what begins it.
+    A phrase that ends a range counts only after one that begins it.
     """
     article = find_rules(language).date_article
     for relation, phrase in list_phrases(language, has_day=has_day).items():

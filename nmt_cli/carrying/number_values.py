@@ -1,4 +1,4 @@
-"""Numbers by value: compares the numbers of a text and its translation, and protects lost ones.
+"""Numbers by value: compares the numbers of a text and its translation, and protects dropped ones.
 
 `3 dogs` and `drei Hunde` have the same numbers; `1990s` and `1990er` the same decade.
 

@@ -74,7 +74,7 @@ def format_group_help(commands: Iterable[tuple[str, str]], summary: str) -> str:
     options = (
         ("--version", "Print the version and exit."),
         ("--install-completion", "Let this shell complete commands, options and models."),
-        ("--show-completion", "Print what that would install."),
+        ("--show-completion", "Print the script that this would install."),
         ("-h, --help", "Show this page."),
     )
     lines += format_rows("Options", options, width)

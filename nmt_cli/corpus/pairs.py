@@ -38,7 +38,7 @@ def drop_tag_ids(rows: Ragged, tokenizer: Tokenizer) -> Ragged:
 
 
 def drop_contexts(rows: Ragged, tokenizer: Tokenizer) -> Ragged:
-    """Returns the rows from behind their last separator, without the sentence that is their context."""
+    """Returns the rows after their last separator, without the sentence that is their context."""
     separators = np.flatnonzero(rows.ids == tokenizer.separator_id)
     if not len(separators):
         return rows

@@ -308,7 +308,7 @@ def describe_letters(comparison: SystemComparison) -> list[str]:
 
 
 def describe_spread(comparison: SystemComparison) -> str:
-    """Returns what the numbers behind the scores are."""
+    """Describes the numbers after the scores."""
     if not comparison.runs:
         return "± half the width of the 95 % confidence interval (bootstrap)"
     numbers = sorted({len(runs) for runs in comparison.runs})

@@ -169,7 +169,7 @@ def read_csv_records(
 ) -> Iterator[TableRow]:
     """Yields the rows; `csv.field_size_limit()` limits the length of a field.
 
-    `strict` refuses what stands behind a closed quote, which could not be written back.
+    `strict` refuses text after a closed quote, which could not be written back.
     """
     consumed: list[NumberedLine] = []
 

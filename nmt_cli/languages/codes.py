@@ -178,7 +178,7 @@ def find_named_language(heading: str) -> str | None:
 def find_rare_name(heading: str) -> list[str]:
     """Returns the code of the language of ISO 639-3 whose whole name a heading is; empty for a sentence or a word.
 
-    A remark in brackets behind it does not count: "Shipibo (free translation)".
+    A remark in brackets after it does not count: "Shipibo (free translation)".
     """
     heading = heading.partition(" (")[0] if heading.endswith(")") else heading
     if not 0 < len(heading.split()) <= LONGEST_NAME or not heading[-1].isalpha() or heading.lower() in ALSO_WORDS:

@@ -128,7 +128,7 @@ def read_rules(code: str) -> LanguageRules:
 
 
 def read_entry(code: str) -> dict[str, Any]:
-    """Returns how a language differs from what it is `like`: from its file, or from its line; empty for none."""
+    """Returns the differences of a language from the one that it is `like`, from its file or line; empty for none."""
     import tomllib  # which most lines do not need
 
     path = DATA / f"{code}.toml"

@@ -1,6 +1,6 @@
 """Translation over HTTP, in the shapes that existing clients send.
 
-A request, from its bytes to its answer:
+A request, from its bytes to its response:
 
 1. `admission.py` refuses requests that no honest client sends, and bounds the size and time of the rest.
 2. A file of `shapes/` reads the request: which texts, from which language to which.

@@ -331,7 +331,7 @@ class Rules:
         return match is not None and (is_address(match[1]) or match[1].lower().rstrip(".") in self.hosts)
 
     def may_read(self, origin: str) -> bool:
-        """Whether pages of this origin may read answers: any with `cors`, else those of this machine."""
+        """Whether pages of this origin may read responses: any with `cors`, else those of this machine."""
         if self.cors:
             return True
         parts = split_origin(origin)
@@ -389,7 +389,7 @@ class Guard:
             await self.application(scope, body.receive_within_limits, sender)
 
     def refuse_request(self, request: Request, origin: str | None) -> Response | None:
-        """Returns the answer to a request refused by its head, or None."""
+        """Returns the response to a request refused by its head, or None."""
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or not self.rules.is_own_host(hosts[0]):
             return refuse(403, "this server is not known by that name; see --allow-host")
@@ -409,9 +409,9 @@ class Guard:
         return self.rules.limits.file if path in FILES else self.rules.limits.body
 
     def add_headers(self, send: Send, origin: str | None, body: BoundedBody) -> Send:
-        """Returns a `send` that adds the headers common to all answers, and those of CORS for origins that may read.
+        """Returns a `send` that adds the headers common to all responses, and those of CORS for origins that may read.
 
-        An answer to a request whose body was not read closes the connection, since no other request follows.
+        A response to a request whose body was not read closes the connection, since no other request follows.
         """
         extra = dict(ALWAYS)
         if origin is not None and self.rules.may_read(origin):
@@ -432,5 +432,5 @@ class Guard:
 
 
 def refuse(status: int, message: str, headers: Mapping[str, str] = CLOSING) -> Response:
-    """Returns an answer in the words of both LibreTranslate and DeepL, which by default closes the connection."""
+    """Returns a response in the words of both LibreTranslate and DeepL, which by default closes the connection."""
     return JSONResponse({"error": message, "message": message}, status, headers)

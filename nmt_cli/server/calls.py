@@ -86,7 +86,7 @@ class Values(NamedTuple):
 
 @dataclass
 class Call:
-    """A parsed request, and the warnings of its answer."""
+    """A parsed request, and the warnings of its response."""
 
     request: Request
     values: Values
@@ -121,7 +121,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 @dataclass_transform()
 class Reply:
-    """An answer, or a part of one, whose fields are the keys of its JSON; those that are None are left out."""
+    """A response, or a part of one, whose fields are the keys of its JSON; those that are None are left out."""
 
     def __init_subclass__(cls) -> None:
         dataclass(cls)
@@ -346,7 +346,7 @@ OPTIONS = {"n_best", "prefix", *list_names(*OF_SEARCH, LineOptions, MemoryOption
 class ServedPath(NamedTuple):
     """A path with its handler, and its description in `/docs` and `/spec`; without a summary, none.
 
-    The type that the handler returns is the schema of its answer.
+    The type that the handler returns is the schema of its response.
     """
 
     path: str

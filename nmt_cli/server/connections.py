@@ -1,10 +1,10 @@
 """A connection: how much of it is read ahead, and when it ends.
 
-1. Requests that a client sends ahead are read up to `AHEAD` bytes; the rest waits with the client, as does an answer
+1. Requests that a client sends ahead are read up to `AHEAD` bytes; the rest waits with the client, as does a response
    that it does not read.
-2. A connection ends when no request comes, when an answer is not read, and after an answer to a request whose body
-   was not read. It then discards for a moment what still comes, since a closed socket destroys an answer on its way.
-3. A client that has sent its request may close its half of the connection, and still gets its answer.
+2. A connection ends when no request comes, when a response is not read, and after a response to a request whose body
+   was not read. It then discards for a moment what still comes, since a closed socket destroys a response on its way.
+3. A client that has sent its request may close its half of the connection, and still gets its response.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class PatientProtocol(H11Protocol):
             self.transport.close()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Returns whether the connection stays open for an answer, though the client sends nothing more."""
+        """Returns whether the connection stays open for a response, though the client sends nothing more."""
         if self.is_lingering or self.conn.their_state in (h11.IDLE, *UNREAD):
             return False
         if not self.is_half_closed:
@@ -121,7 +121,7 @@ class PatientProtocol(H11Protocol):
             self.loop.call_later(LOOKING_SECONDS, self.look_for_client)
 
     def end_connection(self, transport: Any) -> None:
-        """Closes the transport: at once, or once a client that is still sending has had time to read its answer."""
+        """Closes the transport: at once, or once a client that is still sending has had time to read its response."""
         if self.is_lingering or self.conn.their_state not in UNREAD:
             transport.close()
             return
@@ -155,7 +155,7 @@ class PatientProtocol(H11Protocol):
             self.answer_timer = None
 
     def close_if_unread(self, cycle: Any) -> None:
-        """Closes the connection if the client has still not read all of this cycle's answer."""
+        """Closes the connection if the client has still not read all of this cycle's response."""
         self.answer_timer = None
         if not self.transport.get_write_buffer_size():
             return

@@ -77,7 +77,7 @@ def summarise_model(model: ServedModel) -> str:
 
 
 async def translate(call: Call) -> Any:
-    """Translates the text of the page; answers with each line and its details."""
+    """Translates the text of the page; responds with each line and its details."""
     text = call.values.read_text("q")
     model = call.service.pool.find(call.values.read_text("source"), call.values.read_text("target"))
     options = call.wishes.fit_to(model)._replace(n_best=HYPOTHESES)
@@ -94,7 +94,7 @@ async def translate(call: Call) -> Any:
 
 
 async def translate_file(call: Call) -> Any:
-    """Translates a document; answers with its address, and with the texts to look at, most uncertain first."""
+    """Translates a document; responds with its address, and with the texts to look at, least confident first."""
     job, running = call.values.read_text("job"), call.service.progress
     running[job] = 0
 
@@ -334,7 +334,7 @@ def describe_object(values: Mapping[str, Any], required: Sequence[str]) -> dict[
 
 
 def describe_answer(path: ServedPath) -> dict[str, Any]:
-    """Returns the content of a path's answer, as the type that its handler returns has it; responses are no JSON."""
+    """Returns the content of a path's response, by the type that its handler returns; a `Response` is no JSON."""
     kind: Any = Any
     with suppress(NameError, TypeError):  # of a handler of another package, which may be any object
         kind = get_type_hints(path.handler).get("return", Any)

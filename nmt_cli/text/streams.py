@@ -169,7 +169,7 @@ class LinePart(NamedTuple):
 class PartTexts(Sequence[str]):
     """The lines of a part of a file as texts, without their ends (LF or CR LF).
 
-    Pickled, they leave the content behind, and whoever asks for a text reads it from the file. Raises MissingPartError
+    Pickled, they contain no text, and whoever asks for a text reads it from the file. Raises MissingPartError
     if the file is not there, or is another.
     """
 

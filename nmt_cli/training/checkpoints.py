@@ -235,7 +235,7 @@ def save_weights(network: Seq2Seq, path: Path) -> None:
 
 
 def load_weights(network: Seq2Seq, path: Path) -> None:
-    """Loads the weights. Raises DamagedError unless the file holds exactly the weights of this network."""
+    """Loads the weights. Raises DamagedError unless the file contains exactly the weights of this network."""
     assign_weights(network, read_arrays(path), path)
 
 

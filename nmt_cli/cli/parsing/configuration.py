@@ -140,9 +140,9 @@ def refuse_unknown_variables(context: typer.Context, environment: Mapping[str, s
             continue
         if name == "config" or name in map_settings(context.command) or find_owner(context, name) is not None:
             hint = f"use --{name}, or put it into {FILE}; the variables are {', '.join(variables)}"
-            raise OptionError(f"{variable} sets nothing: {name} has no variable", hint=hint)
+            raise OptionError(f"{variable} has no effect: {name} has no variable", hint=hint)
         if nearest := find_nearest(variable, variables):
-            raise OptionError(f"{variable} sets nothing: there is no such variable", hint=f"did you mean {nearest}?")
+            raise OptionError(f"{variable} has no effect: there is no such variable", hint=f"did you mean {nearest}?")
 
 
 # A file of settings, of `--config` or found, whose values become the defaults of a command, so that typed ones win.

@@ -1,1 +1,1 @@
-"""The shapes of requests and answers, one file per family of clients."""
+"""The shapes of requests and responses, one file per family of clients."""

@@ -144,7 +144,7 @@ class DocumentStatus(Reply):
 
 
 async def send_document(call: Call) -> SentDocument:
-    """Starts the translation of a document; answers with its id and its key."""
+    """Starts the translation of a document; responds with its id and its key."""
     values, service = call.values, call.service
     (source, wishes), target = read_wishes(call), values.read_text("target_lang")
     folder = tempfile.TemporaryDirectory(prefix="nmt.")

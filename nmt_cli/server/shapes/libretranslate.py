@@ -53,7 +53,7 @@ async def translate_list(call: Call) -> ListedTranslations:
 
 
 async def translate_deeplx(call: Call) -> DeepLXTranslation:
-    """Answers like DeepLX, a protocol spoken by many desktop programs."""
+    """Responds like DeepLX, a protocol spoken by many desktop programs."""
     text = call.values.read_text("text")
     source = call.values.read_text("source_lang", default="auto")
     target = call.values.read_text("target_lang")
@@ -160,7 +160,7 @@ async def list_languages(call: Call) -> list[LanguageRow]:
 
 
 async def translate_file(call: Call) -> TranslatedFile:
-    """Translates an uploaded document; answers with the address of the result."""
+    """Translates an uploaded document; responds with the address of the result."""
     document = await translate_upload(call)
     return TranslatedFile(write_address(call, document), document.warning or None)
 

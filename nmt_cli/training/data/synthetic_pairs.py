@@ -277,7 +277,7 @@ def require_room(directory: Path, sentences: int, models: int) -> None:
 
 @contextmanager
 def open_translations(path: Path) -> Iterator[BlockJournal]:
-    """Yields the journal of a task, open behind the blocks that are finished."""
+    """Yields the journal of a task, positioned after the finished blocks."""
     with closing(BlockJournal(path, {})) as journal:
         if path.is_file():
             deque(journal.replay(), maxlen=0)

@@ -1,1 +1,1 @@
-"""Places protected spans in a translation: units, slots for placeholders, marks by attention, spacing."""
+"""Places protected spans in a translation: units, slots for placeholders, marks that attention decides, spacing."""

@@ -144,7 +144,7 @@ class LinkedUnits(NamedTuple):
 def link_units(units: Sequence[Unit], masked: MaskedText, source: SourceUnits, *, flat: bool) -> LinkedUnits:
     """Links each word to the source word it attends to most, and each mark to the same mark.
 
-    `flat` says that attention is uninformative: words are linked in order. Units link to the spans behind placeholders,
+    `flat` says that attention is uninformative: words are linked in order. Units link to the spans of placeholders,
     never to placeholders.
     """
     words = source.words

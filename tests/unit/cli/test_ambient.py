@@ -223,10 +223,10 @@ def test_a_named_file_replaces_the_found_one(given: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("variables", "message", "hint"),
     [
-        ({"NMT_BEAM_SIZE": "1"}, "NMT_BEAM_SIZE sets nothing: beam-size has no variable", "use --beam-size"),
-        ({"NMT_EPOCHS": "3"}, "NMT_EPOCHS sets nothing: epochs has no variable", "NMT_MODEL, NMT_DATA, NMT_API_KEY"),
-        ({"NMT_CONFIG": "a.toml"}, "NMT_CONFIG sets nothing", "variables are"),
-        ({"NMT_MODLE": "m"}, "NMT_MODLE sets nothing: there is no such variable", "did you mean NMT_MODEL?"),
+        ({"NMT_BEAM_SIZE": "1"}, "NMT_BEAM_SIZE has no effect: beam-size has no variable", "use --beam-size"),
+        ({"NMT_EPOCHS": "3"}, "NMT_EPOCHS has no effect: epochs has no variable", "NMT_MODEL, NMT_DATA, NMT_API_KEY"),
+        ({"NMT_CONFIG": "a.toml"}, "NMT_CONFIG has no effect", "variables are"),
+        ({"NMT_MODLE": "m"}, "NMT_MODLE has no effect: there is no such variable", "did you mean NMT_MODEL?"),
     ],
 )
 def test_a_variable_that_sets_nothing_is_an_error(variables: dict[str, str], message: str, hint: str) -> None:
