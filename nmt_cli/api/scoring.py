@@ -157,12 +157,9 @@ class Evaluation:
         self, evaluation: report.Report, corpus: PreparedCorpus | None, translator: LineTranslator | None
     ) -> EvaluationOutcome:
         """Adds warnings based on the training data and, if requested, the profile."""
-        is_split = not self.request.references
-        what = (
-            f"{self.request.split} sentences"
-            if is_split
-            else f"sentences of {name_input(self.request.hypothesis or self.request.source)}"
-        )
+        is_split, file = not self.request.references, self.request.hypothesis or self.request.source
+        name = "standard input" if file == texts.STDIN else str(file)
+        what = f"{self.request.split} sentences" if is_split else f"sentences of {name}"
         pairs = corpus.read_pairs("train") if corpus is not None and evaluation.material.sources else []
         sources = evaluation.material.sources or ()
         seen = find_seen(sources, {pair.source for pair in pairs})
@@ -374,10 +371,6 @@ def orient_corpus(corpus: PreparedCorpus, model: Path) -> PreparedCorpus:
     if not (model / CARD).is_file() or read_card(model).dataset_fingerprint != corpus.manifest.reversed_fingerprint:
         return corpus
     return reverse_corpus(corpus)
-
-
-def name_input(path: Path | None) -> str:
-    return "standard input" if path == texts.STDIN else str(path)
 
 
 def read_rival(path: Path, text: texts.ParallelText) -> list[str] | None:

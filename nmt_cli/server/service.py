@@ -28,6 +28,7 @@ from nmt_cli.server.batching import USUAL, Batcher, ReadingThreads, RequestOptio
 from nmt_cli.server.models import ModelPool, ServedModel, is_any
 from nmt_cli.server.stores import DocumentStore, GlossaryStore, ResultStore, SuggestionFile
 from nmt_cli.text.tags import FORMAL, INFORMAL
+from nmt_cli.text.words import has_letters
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.lines import WINDOW, WindowCutter
 from nmt_cli.translation.request import Block, TranslateBlock
@@ -78,10 +79,6 @@ def split_margins(line: str) -> TextLine:
     core = line.strip()
     start = line.index(core) if core else len(line)
     return TextLine(line[:start], core, line[start + len(core) :], has_letters(core))
-
-
-def has_letters(text: str) -> bool:
-    return any(map(str.isalpha, text))
 
 
 class SplitTexts(NamedTuple):

@@ -312,20 +312,15 @@ def assemble_settings(
     """Returns the settings built from their options, except those `overruled` or set by `others`."""
     settings = {}
     for name, kind in groups.items():
-        fields = [field.name for field in option_fields(kind) if field.name not in overruled]
-        settings[name] = kind.from_options(
-            **{**{field: freeze_list(values[field]) for field in fields}, **others.get(kind, {})}
-        )
+        typed = {field.name: values[field.name] for field in option_fields(kind) if field.name not in overruled}
+        # Settings hold the list of a repeated option as a tuple.
+        fixed = {field: tuple(value) if isinstance(value, list) else value for field, value in typed.items()}
+        settings[name] = kind.from_options(**{**fixed, **others.get(kind, {})})
     return settings
 
 
 def make_parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def freeze_list(value: Any) -> Any:
-    """Returns the list of a repeated option as the tuple that settings hold; anything else unchanged."""
-    return tuple(value) if isinstance(value, list) else value
 
 
 def is_settings(annotation: Any) -> bool:

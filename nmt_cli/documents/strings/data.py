@@ -65,10 +65,6 @@ def escape_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-def escape_json(text: str) -> str:
-    return json.dumps(text)[1:-1]
-
-
 @dataclass
 class JsonLevel:
     """An open object or array, and the key of its next value."""
@@ -93,7 +89,8 @@ class JsonDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
         decoded = decode_document(self.source, lambda _: None)
         uses_ascii = decoded.text.isascii() and "\\u" in decoded.text
-        self.syntax = TextSyntax(JSON_ESCAPES, decode_json, escape_json if uses_ascii else escape_string)
+        escape = (lambda text: json.dumps(text)[1:-1]) if uses_ascii else escape_string
+        self.syntax = TextSyntax(JSON_ESCAPES, decode_json, escape)
         yield from make_units(self.read_parts(decoded.text), decoded, self.source, self.notes)
 
     def read_parts(self, text: str) -> Iterator[str | Paragraph]:
