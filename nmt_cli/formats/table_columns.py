@@ -94,13 +94,18 @@ OTHER_IDEAS = """
 """.strip().splitlines()  # also words of programs: beside a name that says nothing, they may well be a pair
 HEADINGS = {word: idea for idea, words in enumerate([*CLEAR_IDEAS, *OTHER_IDEAS]) for word in words.split()}
 FILLERS = frozenset("in en em of de di auf на".split())  # "Frase en otomí"
-OTHER_HEADINGS = frozenset(
+INTERLINEAR = frozenset(  # of lines between a text and its translation, also among other words
+    """
+    lx ge ps mb gloss glosses segmentation morpheme morphemes interlinear literal glosa glosas segmentación morfemas
+    interlineal glose gloses interlinéaire glosse wörtlich
+    """.split()
+)
+OTHER_HEADINGS = INTERLINEAR | frozenset(
     """
     id ids no nr number index line key url score date split domain type category tag tags note notes comment comments
     author licence license attribution corpus file name length status lang language sl tl
-    lx ge ps mb gloss glosses segmentation morphemes interlinear literal speaker informant consultant remark remarks
-    nota notas comentario comentarios observaciones glosa glosas segmentación hablante fuente fecha tema
-    remarque remarques glose gloses locuteur falante fonte bemerkung bemerkungen anmerkung glosse sprecher quelle datum
+    speaker informant consultant remark remarks nota notas comentario comentarios observaciones hablante fuente fecha
+    tema remarque remarques locuteur falante fonte bemerkung bemerkungen anmerkung sprecher quelle datum
     """.split()
 )
 DIGITS = "0123456789"
@@ -304,8 +309,10 @@ def has_headings(first: Sequence[str], width: int, languages: Sequence[str]) -> 
 
 
 def is_other_heading(cell: str) -> bool:
-    """Whether a cell is a common name for a column of no text: "id", "notes", "idioma"."""
-    return cell.lower() in OTHER_HEADINGS or LANGUAGE_HEADING.fullmatch(cell) is not None
+    """Whether a cell is a common name for a column of no text: "id", "notes", "idioma", "Interlinear gloss"."""
+    is_usual = cell.lower() in OTHER_HEADINGS or LANGUAGE_HEADING.fullmatch(cell) is not None
+    words = split_heading(cell)
+    return is_usual or (len(words) <= SHORT and not INTERLINEAR.isdisjoint(words))
 
 
 def is_heading(cell: str, languages: Sequence[str]) -> bool:
@@ -322,7 +329,7 @@ def is_heading(cell: str, languages: Sequence[str]) -> bool:
 
 def split_heading(cell: str) -> list[str]:
     """Returns the words of a heading in lower case, without a remark in brackets; "l1" of "\\L1 (mine)"."""
-    words = re.sub(r"(?:^|\s)\(.*\)|[\s_:/\\-]+", " ", cell.lower()).split()
+    words = re.sub(r"(?:^|\s)\(.*\)|@\w+$|[\s_:/\\-]+", " ", cell.lower()).split()
     return [word for word in words if word not in FILLERS and not word.isdigit()] or words
 
 

@@ -330,6 +330,13 @@ TABLES: list[tuple[str, tuple[str, ...], tuple[str, str] | None, str]] = [
         ("la", "target"),
         "",
     ),
+    (
+        "Woruna\tMorpheme breakdown\tInterlinear gloss\tFree translation\n",
+        ("source", "the {n} a-b c-d", "the {n} 3SG-see", "target"),
+        None,
+        "columns 1 and 4 contain text and are used; ignored: 2 Morpheme breakdown, 3 Interlinear gloss",
+    ),
+    ("Begin Time - hh:mm:ss.ms\ttx@A\tft@A\n", ("00:00:{n}.100", *SENTENCES), None, ""),
     # a title, or names with values, above the headings
     ("Words of 2019\t\nsource\ttarget\n", SENTENCES, None, "left out as a title above the header: row 1"),
     (
