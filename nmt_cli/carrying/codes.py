@@ -44,8 +44,9 @@ CALL = rf"(?<![\w.])(?P<name>[A-Za-z_][\w.]{{0,60}})(?P<rest>{OPERAND}(?:(?:\.\w
 DUNDER = r"(?<![\w.])__[a-z]\w{0,40}__(?!\w)"
 MERGE_FIELD = r"[«‹][A-Z]\w{1,40}[»›]"  # of a letter, where no quotation has such marks
 ENUMERATOR = r"(?<!\S)\((?:[a-z]|[ivx]{2,4})\)(?=[\s,;]|$)"  # where one is not alone: (a) the house, (b) the garden
-# A formula of terms and small numbers: x = y + 2, A -> B, E = mc², a ≠ b
-TERM = rf"(?:[^\W\d_]{{1,3}}[{POWERS}]+|[^\W\d_](?:[{OPERATORS}][^\W\d_])*|\d{{1,2}}(?![.,]?\d))"
+# A formula of terms and small numbers: x = y + 2, A -> B, E = mc², a ≠ 2πr
+NUMBER_OF = r"\d{1,3}[^\W\d_]{1,3}(?!\w)|\d{1,2}(?![.,]?\d)"
+TERM = rf"(?:[^\W\d_]{{1,3}}[{POWERS}]+|[^\W\d_](?:[{OPERATORS}][^\W\d_])*|{NUMBER_OF})"
 RELATION = rf"(?:[=+*/<>^{OPERATORS}]|[<>=!]=|[-=]>)"
 FORMULA = (
     rf"{BEFORE_PHRASE}(?!\d){TERM} {RELATION} {TERM}(?: (?:-|{RELATION}) {TERM})*(?=[\s{re.escape(BEHIND_WORD)}]|$)"

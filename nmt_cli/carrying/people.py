@@ -337,8 +337,8 @@ def find_firms(text: str, source: TextProfile, language: str) -> Iterator[Span]:
             if (is_ordinary and (begins or is_shouted)) or re.fullmatch(rules.naming or "(?!)", word[0]):
                 start, before = match.start() + word.end() + len(" "), word[0]
         if is_shouted:
-            form = match["form"].rstrip(".")
-            is_word = len(form) < SHORTEST_FORM or source.find_usual_case(form) == form.lower()
+            form, (total, forms) = match["form"].rstrip("."), source.find_word(match["form"].rstrip("."))
+            is_word = len(form) < SHORTEST_FORM or any(2 * n > total for other, n in forms if other == form.lower())
             if is_word or not (before or begins) or re.fullmatch(rf"(?i:{rules.subjects})", before or "-"):
                 continue
         if start < match.start("form") - len(" "):

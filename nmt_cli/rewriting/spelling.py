@@ -110,7 +110,7 @@ class SpellingVariants(Rewrite):
 
 # Between words: Tom &amp; Mary, Tom \& Mary; Tom &Mary left. Between capitals, as addresses hardly have: AT&amp;T.
 AMPERSAND = (
-    rf"(?P<link>(?<=\w )(?:(?:&amp;|\\&)(?= [^\W_])|&(?=[A-ZÀ-Þ][a-zß-ÿ].*\w[{FULL_STOPS}]$))"
+    rf"(?P<link>(?<=[\w;] )(?:(?:&amp;|\\&)(?= [^\W_])|&(?=[A-ZÀ-Þ][a-zß-ÿ].*\w[{FULL_STOPS}]$))"
     r"|(?<=[A-Z])&amp;(?=[A-Z]+(?![\w=;])))"
 )
 
@@ -132,7 +132,8 @@ class Entities(Rewrite):
 
         edits: list[Edit] = []
         references: dict[str, str] = {}
-        are_links = len(re.findall(AMPERSAND, text.text)) == text.text.count("&")  # else a sign would be both
+        signs = [match[0] for match in re.finditer(f"{AMPERSAND}|{REFERENCE.pattern}", text.text)]
+        are_links = len(signs) == text.text.count("&")  # else a sign would be both
         for match in re.finditer(f"{AMPERSAND}|{REFERENCE.pattern}" if are_links else REFERENCE, text.text):
             link = match.groupdict().get("link")
             character = unescape(match[0]) if link is None else "&"
@@ -144,7 +145,11 @@ class Entities(Rewrite):
     def write(self, translation: str, memo: Mapping[str, str], written: Written) -> str:
         pattern = "|".join(filter(None, (written.span_pattern, *map(re.escape, memo))))
         sign = memo.get("&", "&")  # which names have, too: AT&amp;T
-        return re.sub(pattern, lambda match: memo.get(match[0]) or match[0].replace("&", sign), translation)
+
+        def write(match: re.Match[str]) -> str:
+            return memo.get(match[0]) or (match[0] if REFERENCE.match(match[0]) else match[0].replace("&", sign))
+
+        return re.sub(pattern, write, translation)
 
 
 INNER_MARKS = frozenset("*_:/(·•‧⋅")  # one of which such a word has

@@ -97,12 +97,14 @@ def test_a_text_without_such_references_stays() -> None:
         ("AT&amp;T and R&amp;D", "AT&T and R&D", "&amp;"),
         (r"Oak \& Elm", "Oak & Elm", r"\&"),
         ("See Oak &Elm.", "See Oak & Elm.", "&"),
+        ("&quot;Oak&quot; &amp; Elm", '"Oak" & Elm', "&amp;"),
     ],
 )
 def test_an_ampersand_between_words_is_read_as_a_network_knows_it(text: str, expected: str, written: str) -> None:
     changed = change(Entities(), text)
     assert changed is not None and changed[0].text == expected
     assert Entities().write("Eiche & Ulme", changed[1], Written()) == f"Eiche {written} Ulme"
+    assert Entities().write("Eiche&nbsp;& Ulme", changed[1], Written(["&nbsp;"])) == f"Eiche&nbsp;{written} Ulme"
 
 
 @pytest.mark.parametrize("language", ["eng", "cat", ""])
