@@ -138,17 +138,21 @@ def test_a_second_run_translates_what_changed_and_replaces_no_edited_file(interr
     said = finish(interrupted, *arguments)
     assert "2 files are up to date" in said and "in/c.txt: 1 line" in said and "in/a.txt" not in said
     written.write_text("corrected by hand\n")
-    assert "stays as it was edited: out/a.txt;" in finish(interrupted, *arguments, "--force")
+    assert "1 edited file is kept: out/a.txt;" in finish(interrupted, *arguments, "--force")
     (interrupted / "in/a.txt").write_text("other lines\n")
     (interrupted / "in/c.txt").write_text("another line\n")
     assert "out/c.txt already exists" in refuse(interrupted, *arguments)
     said = finish(interrupted, *arguments, "--force")
-    assert "1 file is up to date" in said and "edited: out/a.txt (its source has changed since);" in said
+    assert "1 file is up to date" in said and "kept: out/a.txt (its source has changed since);" in said
     texts = [(interrupted / "out" / name).read_text() for name in ("a.txt", "c.txt")]
     assert texts == ["corrected by hand\n", "ANOTHER LINE\n"]
     said = finish(interrupted, *arguments, "--force", "--report", "qa.html")  # which needs all texts
     assert "in/c.txt: 1 text" in said and "b.docx: 48 texts" in said and "in/a.txt" not in said
     assert "in/c.txt: 1 text" in finish(interrupted, *arguments, "--json")  # which replaces files by the same
+    (interrupted / "in/t.csv").write_text("id,text\n1,hello\n")
+    _, said = start(interrupted, *arguments).communicate(timeout=120)
+    assert "in/t.csv: not translated" in said
+    assert "in/t.csv: 1 text" in finish(interrupted, *arguments, "--column", "text")  # which no other file has
     (interrupted / "out/.nmt.written").write_text('{"a.txt": 3')
     assert "a.txt already exists" in refuse(interrupted, *arguments)
 
@@ -180,7 +184,7 @@ def test_another_input_model_or_option_is_refused_with_the_line_to_type(interrup
     (interrupted / "in/a.txt").write_text(original)
     card = interrupted / "model/model.json"
     card.write_text((old := card.read_text()) + "\n")
-    assert "was started with another model" in start(interrupted, *arguments, "--resume").communicate(timeout=60)[1]
+    assert "was started with a different model" in start(interrupted, *arguments, "--resume").communicate(timeout=60)[1]
     card.write_text(old)
     read_alone = start(interrupted, *arguments, "--context", "0", "--resume")
     assert "out.txt was started with a different --context" in read_alone.communicate(timeout=60)[1]

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli import __version__
-from nmt_cli.api.translating.inputs import Console, InputFile
+from nmt_cli.api.translating.inputs import Console, InputFile, read_head
 from nmt_cli.api.translating.outputs import OutputFiles, WrittenFiles
 from nmt_cli.api.translating.request import TranslateCommand, list_options
+from nmt_cli.documents import fit_options
 from nmt_cli.errors import DataError, OptionError, OutputError
 from nmt_cli.files import has_content, hash_file, hold_file
 from nmt_cli.formats.inputs import list_typed_files
+from nmt_cli.formats.sniffing import recognise_format
 from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
 from nmt_cli.text.wrapping import format_count, join_first
@@ -89,10 +91,12 @@ class ResumableJob:
         a person has edited.
         """
         needs_all = self.command.checks.report is not None or self.command.checks.strict or self.command.layout.json
-        settings = {**job, "input": None}
+        settings, document = {**job, "input": None}, self.command.document
         inputs, targets, left_out = [], [], []
         for file, target in zip(self.inputs, self.targets, strict=True):
-            cause = f"{hash_value(settings)}:{hash_value(job['input'][str(file.path)])}"
+            format = recognise_format(file.path, read_head(file.path))
+            options = job["options"] | dict(list_options(fit_options(format.name, document, file.beside)))
+            cause = f"{hash_value(settings | {'options': options})}:{hash_value(job['input'][str(file.path)])}"
             state = self.written.find_state(target, cause)
             is_edited = state in ("edited", "edited before its source")
             is_kept = is_edited or (state == "current" and not needs_all)
@@ -120,7 +124,7 @@ class ResumableJob:
                 "to translate one again, move it away and reuse it with --tm: a .po or .xlf alone, other documents "
                 "after its source (--tm old.docx,edited.docx)"
             )
-            console.say(f"{edited} edited: {join_first(self.edited, EDITED_SHOWN)}; {way_on}")
+            console.say(f"{edited}: {join_first(self.edited, EDITED_SHOWN)}; {way_on}")
         return bool(self.current or self.edited) and not self.inputs
 
     def record_files(self) -> None:
