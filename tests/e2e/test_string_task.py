@@ -43,7 +43,7 @@ def test_a_string_longer_than_was_prepared_for_is_told(strings: Path) -> None:
     assert done.stdout.splitlines()[0] == "cba"
     assert done.stderr == (
         "  ! 1 line has a sentence longer than max-source-length 12, which was truncated; "
-        "the first is line 2, with one of 17 source tokens\n"  # with the blank before it
+        "the first is line 2, with 17 source tokens\n"  # with the blank before it
     )
     whole = succeed("translate", "--no-check", "--max-source-length", "17", cwd=strings, text="abcdefghijklmnop\n")
     assert whole.stderr == ""

@@ -55,7 +55,7 @@ def test_what_was_read_is_told_of_the_first_sentence_that_was_cut(capsys: pytest
     whole, cut = line(hypothesis()), line(hypothesis(), source_cut_from=17, source_read=10)
     assert (
         "2 texts have a sentence longer than max-source-length 10, which was truncated; "
-        "the first is text 2, with one of 17 source tokens"
+        "the first is text 2, with 17 source tokens"
     ) in summary(capsys, whole, cut, cut, thing="text")
 
 
