@@ -11,17 +11,18 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import chain, islice, repeat
 from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nmt_cli.arrays.scratch import ValueCounts
 from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
-from nmt_cli.text.lexicon import build_lexicon, merge_lexicons
+from nmt_cli.text.lexicon import find_stem, fold, list_rated, merge_lexicons
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import (
     FEWEST_NUMBERS,
@@ -42,6 +43,12 @@ RATIO_CLASSES = (5, 10, 15, 20, 30, 40, 60, 80, 120, 200)  # characters of the s
 FEWEST_PAIRS = 200  # in a class of length ratios; a smaller class is joined to the next one
 MOST_TOKENS = 2_000_000  # different ones that are counted; beyond, those that occurred once so far are dropped
 MOST_SAMPLED = 200_000  # pairs from which the lexicon is made
+TEXTS_PER_ENTRY = 700  # a word in more than one of so many texts is translated in too many ways
+FEWEST_TEXTS = 2
+TEXTS_PER_CONTENT = 50  # a word in more than one of so many texts has no part in what others mean
+ROUNDS = 20  # of the estimation; fewer leave stems to words that only stand beside those they translate
+LEAST_PROBABLE = 0.04  # that a word is translated by a stem
+MOST_MISSED = 0.5  # share of the texts with a word that have none of its stems
 PAIRS_AT_ONCE = 10_000  # whose words are counted together
 UNLIMITED = 2**31 - 1  # no text has more characters
 SENTENCE_BREAK = re.compile(rf"\n|(?<=[{END_MARKS}]) |(?<=[{END_MARKS}][{re.escape(ANY_CLOSING)}]) ")
@@ -145,6 +152,73 @@ def build_profile(
             sample, step = sample[::2], 2 * step
     # 2. Describe both sides, and how they compare.
     return format_profile([source, target], marks, measure_ratios(lengths), build_lexicon(sample))
+
+
+def build_lexicon(pairs: Sequence[tuple[str, str]]) -> str:
+    """Returns a line per word of the sources: the word, the share of targets that miss it in percent, and the stems."""
+    sources, targets = [list_rated(source) for source, _ in pairs], [fold(target) for _, target in pairs]
+    stems = [[*dict.fromkeys(map(find_stem, target.split()))] for target in targets]
+    counts, most = Counter(chain.from_iterable(sources)), len(pairs) // TEXTS_PER_ENTRY
+    rows: dict[str, list[int]] = {word: [] for word, count in counts.items() if FEWEST_TEXTS <= count <= most}
+    for row, words in enumerate(sources):
+        for word in words:
+            if word in rows:
+                rows[word].append(row)
+    usual = find_usual(sources, stems, rows) if rows else {}
+    lines = (describe_word(word, [targets[row] for row in rows[word]], usual.get(word, ())) for word in sorted(rows))
+    return "\n".join(filter(None, lines))
+
+
+def find_usual(
+    sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]], rated: Container[str]
+) -> dict[str, list[str]]:
+    """Returns the stems that translate each rated word of the sources, the likeliest first.
+
+    IBM model 1 of Brown et al. (1993), "The Mathematics of Statistical Machine Translation". In "feed the ducks" -
+    "Enten füttern", "futte" belongs to "feed" if others feed, too. Letters: C cells, each a word and a stem of a pair.
+    """
+    # 1. Number the words, of which 0 stands for none, the stems, and the cells of each stem of a pair.
+    (words, word_ids), (stems, stem_ids) = map(number_content, (sources, targets))
+    flat_words = np.array([number for ids in word_ids for number in (0, *ids)], np.int64)
+    flat_stems = np.array([number for ids in stem_ids for number in ids], np.int64)
+    sizes, lengths = (np.array([*map(len, ids)], np.int64) for ids in (word_ids, stem_ids))
+    firsts, sizes = (np.repeat(values, lengths) for values in (np.cumsum(sizes + 1) - sizes - 1, sizes + 1))
+    cells = np.repeat(np.arange(len(sizes)), sizes)  # (C,) the number of the stem in all pairs
+    places = np.arange(len(cells)) + np.repeat(firsts - np.cumsum(sizes) + sizes, sizes)  # (C,) that of the word
+    # 2. Estimate how likely each word is translated by each stem.
+    keys, kinds = np.unique(flat_words[places] * (len(stems) + 1) + flat_stems[cells], return_inverse=True)
+    word, stem = np.divmod(keys, len(stems) + 1)
+    likely: NDArray[Any] = np.ones(len(keys))
+    for _ in range(ROUNDS):
+        shares = likely[kinds]
+        likely = np.bincount(kinds, shares / np.bincount(cells, shares)[cells])
+        likely = likely / np.bincount(word, likely)[word]
+    # 3. Choose.
+    usual: dict[str, list[str]] = {}
+    is_usual = (likely >= LEAST_PROBABLE) & (word > 0) & (np.bincount(kinds) >= FEWEST_TEXTS)
+    for index in sorted(np.flatnonzero(is_usual), key=lambda index: -likely[index]):
+        if words[word[index] - 1] in rated:
+            usual.setdefault(words[word[index] - 1], []).append(stems[stem[index] - 1])
+    return usual
+
+
+def number_content(texts: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
+    """Returns the words of texts that are not too frequent, and those of each text by their number from 1."""
+    counts, most = Counter(chain.from_iterable(texts)), len(texts) // TEXTS_PER_CONTENT
+    words = [word for word, count in counts.items() if count <= most]
+    numbers = {word: number for number, word in enumerate(words, 1)}
+    return words, [[numbers[word] for word in text if word in numbers] for text in texts]
+
+
+def describe_word(word: str, targets: Sequence[str], stems: Iterable[str]) -> str:
+    """Returns the line of a word with these targets and stems; empty if too many targets have none of them."""
+    usual: list[str] = []
+    for stem in stems:
+        if not any(other in stem for other in usual):
+            usual.append(stem)
+    missed = sum(not any(stem in target for stem in usual) for target in targets)
+    share = (missed + 0.5) / (len(targets) + 1)
+    return "\t".join((word, f"{100 * share:.0f}", *usual)) if share <= MOST_MISSED else ""
 
 
 def build_caption_profile(captions: Iterable[str]) -> str:

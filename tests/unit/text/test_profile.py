@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.text import profile_building
-from nmt_cli.text.lexicon import TEXTS_PER_ENTRY, Lexicon
+from nmt_cli.text.lexicon import Lexicon
 from nmt_cli.text.profile import (
     ENOUGH_ALIKE,
     LONGEST_ENDING,
@@ -23,7 +23,7 @@ from nmt_cli.text.profile import (
     WordCounts,
     WordEndings,
 )
-from nmt_cli.text.profile_building import build_caption_profile, build_profile, merge_profiles
+from nmt_cli.text.profile_building import TEXTS_PER_ENTRY, build_caption_profile, build_profile, merge_profiles
 from nmt_cli.text.word_filter import WordFilter
 
 PAIRS = [

@@ -9,9 +9,8 @@ import pytest
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.errors import OptionError
 from nmt_cli.runtime.model_directory import ModelDirectory, read_card, require_reverse, write_card
-from nmt_cli.text.lexicon import TEXTS_PER_ENTRY
 from nmt_cli.text.profile import CorpusProfile
-from nmt_cli.text.profile_building import build_profile
+from nmt_cli.text.profile_building import TEXTS_PER_ENTRY, build_profile
 from nmt_cli.translation.checks.words import CheckContext, check_coverage
 from nmt_cli.translation.forced import force_translations, rate_words, read_back
 from nmt_cli.translation.request import TranslationRequest
