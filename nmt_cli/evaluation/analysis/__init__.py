@@ -1,1 +1,1 @@
-"""Analyses beyond scores: significance, sentence groups, alignments, warnings, the nearest training pairs."""
+"""Analyses beyond scores: significance, sentence groups, reliability, warnings, derivations step by step."""
