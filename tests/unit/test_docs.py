@@ -33,6 +33,8 @@ COMMAND = re.compile(
     r"(?:^|[|`$]\s*|\d\s+)nmt ((?:prepare|train|translate|evaluate|visualize)\b[^\n`|#<]*)", re.MULTILINE
 )
 CODE = re.compile(r"^```[^\n]*\n(.*?)^```|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
+CELL_BORDER = re.compile(r"(?<!\\)\|")
+JOINED_ITEM = re.compile(r"^\s*[-*] .*\S - \[.*$", re.MULTILINE)
 HELP = {"--help", "-h", "--help-all", "--version", "--install-completion", "--show-completion"}
 
 
@@ -58,6 +60,16 @@ def test_links_lead_somewhere(page: Path) -> None:
         if not target.exists() or (anchor and target.suffix == ".md" and anchor not in find_anchors(target)):
             broken.append(link)
     assert not broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_page)
+def test_rows_of_a_table_have_equal_cells_and_items_of_a_list_a_line_each(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    uneven = []
+    for table in re.findall(r"(?:^\|.*\n?)+", prose, re.MULTILINE):
+        borders = [len(CELL_BORDER.findall(row)) * row.endswith("|") for row in table.splitlines()]
+        uneven += [row for row, count in zip(table.splitlines(), borders, strict=True) if count != borders[0]]
+    assert not uneven and not JOINED_ITEM.findall(prose)
 
 
 def find_commands(page: Path) -> Iterator[list[str]]:
