@@ -16,7 +16,7 @@ from nmt_cli.formats import list_preparations, name_place
 from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.sources.images import Grids
 from nmt_cli.sources.source import Sentences, SourceRows
-from nmt_cli.text.symbols import TokenizerSettings
+from nmt_cli.text.symbols import UNKNOWN_UNITS, TokenizerKind, TokenizerSettings
 from nmt_cli.text.tags import TagPurpose, TagSet, parse_tag_name
 from nmt_cli.text.wrapping import format_count
 
@@ -26,7 +26,6 @@ from nmt_cli.text.wrapping import format_count
 
 
 JOINT_NAME = "joint.spm"  # the subwords of both languages, the target's first; `target.spm`, if any, has only these
-ALL_KNOWN = "every character can be encoded"
 
 
 class SentencePair(NamedTuple):
@@ -109,15 +108,15 @@ class SubwordStatistics:
             f"{format_count(self.longest, unit)}, 99 % up to {self.longest_of_99_percent:,}"
         )
 
-    def describe_subwords(self, target: SubwordStatistics, kind: str) -> str:
+    def describe_subwords(self, target: SubwordStatistics, kind: TokenizerKind) -> str:
         """Returns one line with the size and kind of the vocabulary, and how well it fits."""
         size = f"{self.vocabulary:,} and {target.vocabulary:,},"
         if self.file == JOINT_NAME:
             for_target = "" if self.file == target.file else f" ({target.vocabulary:,} for the target)"
             size = f"{self.vocabulary:,}{for_target}, joint"
         fit = f"{self.pieces_per_word:.1f} per source word, {target.pieces_per_word:.1f} per target word"
-        unknown = f"unknown in dev and test: {self.unknown_share:.1%} of source, {target.unknown_share:.1%} of target"
-        return f"{size} {kind}; {fit}; {unknown if self.unknown_share or target.unknown_share else ALL_KNOWN}"
+        shares = f"{self.unknown_share:.1%} of source, {target.unknown_share:.1%} of target"
+        return f"{size} {kind}; {fit}; {describe_unknown(kind, shares)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,10 +169,17 @@ class PictureStatistics:
         """Returns nothing, since the line about the pictures says all."""
         return []
 
-    def describe_subwords(self, target: SubwordStatistics, kind: str) -> str:
+    def describe_subwords(self, target: SubwordStatistics, kind: TokenizerKind) -> str:
         """Returns one line with the size and kind of the vocabulary of the captions, and how well it fits."""
-        unknown = f"unknown in dev and test: {target.unknown_share:.1%}" if target.unknown_share else ALL_KNOWN
+        unknown = describe_unknown(kind, f"{target.unknown_share:.1%}")
         return f"{target.vocabulary:,}, {kind}; {target.pieces_per_word:.1f} per word of a caption; {unknown}"
+
+
+def describe_unknown(kind: TokenizerKind, shares: str) -> str:
+    """Says what a vocabulary of a kind cannot spell, with its `shares` of dev and test."""
+    if kind not in UNKNOWN_UNITS:
+        return "every character can be encoded"
+    return f"{UNKNOWN_UNITS[kind]} outside the vocabulary become <unk> (in dev and test: {shares})"
 
 
 SourceStatistics = SubwordStatistics | PictureStatistics

@@ -20,6 +20,8 @@ CONTEXT_END = "⟦|⟧"  # the control piece behind a sentence that is read as t
 
 
 TokenizerKind = Literal["unigram", "bpe", "char", "word"]
+# What becomes UNKNOWN_PIECE if a vocabulary of the kind lacks it; other kinds spell it in bytes.
+UNKNOWN_UNITS: dict[TokenizerKind, str] = {"char": "characters", "word": "words"}
 
 
 class TokenizerSettings(Settings):

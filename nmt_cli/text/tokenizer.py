@@ -22,7 +22,15 @@ import sentencepiece
 from nmt_cli.arrays.types import END, PAD, START, UNKNOWN
 from nmt_cli.errors import DamagedError, DataError, OptionError
 from nmt_cli.text.normalise import count_words, normalise
-from nmt_cli.text.symbols import BLANK, CONTEXT_END, JOINER, PLACEHOLDERS, SPECIALS, TokenizerKind
+from nmt_cli.text.symbols import (
+    BLANK,
+    CONTEXT_END,
+    JOINER,
+    PLACEHOLDERS,
+    SPECIALS,
+    UNKNOWN_UNITS,
+    TokenizerKind,
+)
 from nmt_cli.text.symbols import TokenizerSettings as TokenizerSettings
 from nmt_cli.text.tags import Tag
 from nmt_cli.text.words import choose_word_pattern
@@ -142,7 +150,7 @@ class Tokenizer:
     @property
     def has_unknown(self) -> bool:
         """Whether a text can have unknown pieces; subwords spell unknown characters in bytes instead."""
-        return self.settings.kind in ("word", "char")
+        return self.settings.kind in UNKNOWN_UNITS
 
     def list_surfaces(self, text: str) -> list[str]:
         """Returns the piece of each id that `encode` returns; for an unknown piece, the text that it stands for.
@@ -151,6 +159,14 @@ class Tokenizer:
         """
         pieces: list[str] = self._processor.encode(prepare_surface(text, self.settings), out_type=str)
         return pieces
+
+    def list_unknown(self, text: str) -> tuple[str, ...]:
+        """Returns the text that each unknown piece stands for, in order."""
+        ids = self.encode(text) if self.has_unknown else []
+        if UNKNOWN not in ids:
+            return ()
+        surfaces = zip(ids, self.list_surfaces(text), strict=True)
+        return tuple(self._finish_text(surface.replace(BLANK, " ")) for i, surface in surfaces if i == UNKNOWN)
 
     def decode_with_unknown(self, ids: Sequence[int], unknown: Sequence[str]) -> str:
         """Decodes as `decode` does, writing the texts `unknown`, from `list_surfaces`, for unknown ids."""
@@ -173,6 +189,12 @@ class Tokenizer:
         return [self._piece_texts[i].startswith(BLANK) for i in ids]
 
     def find_unseen(self, text: str) -> set[str]:
+        """Returns the words of `text` outside a vocabulary of words, else the characters that no piece contains."""
+        if self.settings.kind != "word":
+            return self.find_unseen_characters(text)
+        return {word for unknown in self.list_unknown(text) for word in mark_words(unknown).replace(JOINER, "").split()}
+
+    def find_unseen_characters(self, text: str) -> set[str]:
         """Returns the characters of `text` that no piece contains; they become bytes, or unknown."""
         lower, unseen = self.settings.lowercase, set()
         for character in set(text) - self._found:

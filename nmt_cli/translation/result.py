@@ -135,6 +135,7 @@ class Hypothesis(NamedTuple):
             attentions=tuple(chain.from_iterable(part.attentions for part in parts)),
             finished=all(part.finished for part in parts),
             placed_spans=tuple(chain.from_iterable(part.placed_spans for part in parts)),
+            unknown=tuple(chain.from_iterable(part.unknown for part in parts)),
         )
 
     @property
@@ -154,7 +155,7 @@ class Translation(NamedTuple):
     source: str
     source_pieces: tuple[str, ...]  # S, with the end-of-sentence token
     hypotheses: tuple[Hypothesis, ...]
-    unseen: frozenset[str]  # characters of the line that the subword model does not know
+    unseen: frozenset[str]  # characters of the line that the vocabulary lacks, or words if its pieces are words
     repairs: tuple[Repair, ...] = ()  # the faults of its sentences, and the remedies
     source_cut_from: int | None = None  # the length in positions of its first sentence that was truncated
     read_as: tuple[ReadAs, ...] = ()  # the mistyped words of the line
@@ -172,6 +173,7 @@ class Translation(NamedTuple):
     unplaced: tuple[str, ...] = ()  # other words between marks for which nothing stands
     other_senses: tuple[str, ...] = ()  # glossary terms that the network alone translates in another way
     context: SentenceContext | None = None  # the sentence that the network read before it
+    unknown: tuple[str, ...] = ()  # the words that its unknown source pieces stand for, in order
     least_sure: LeastSure | None = None  # its worst sentence, of several; None for one, or if the model cannot tell
 
     @property
@@ -226,7 +228,7 @@ class Translation(NamedTuple):
             hypothesis._replace(tokens=(), pieces=(), token_log_probabilities=(), attentions=(), words=())
             for hypothesis in self.hypotheses
         )
-        return self._replace(source_pieces=(), hypotheses=tuple(hypotheses), read_back=None, context=None)
+        return self._replace(source_pieces=(), unknown=(), hypotheses=tuple(hypotheses), read_back=None, context=None)
 
 
 def drop_doubt_mark(translation: Translation) -> Translation:

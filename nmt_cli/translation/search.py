@@ -325,6 +325,7 @@ def make_translation(text: str, row: SourceRow, hypotheses: Sequence[Hypothesis]
         source_pieces=labels,
         hypotheses=tuple(hypotheses),
         unseen=source.find_unseen(text),
+        unknown=source.subwords.list_unknown(normalise(text)) if source.subwords is not None else (),
         source_cut_from=row.full_length,
         source_read=len(labels) - (labels[-1] == SENTENCE_END),
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmt_cli.files import write_text
 from nmt_cli.pages import read_asset, render_document
-from nmt_cli.text.symbols import BLANK, JOINER
+from nmt_cli.text.symbols import BLANK, JOINER, UNKNOWN_PIECE
 from nmt_cli.text.wrapping import count_columns, is_wide, is_zero_width
 from nmt_cli.translation.placement.alignment import Groups, group_by_blanks, merge_attention
 
@@ -44,6 +44,16 @@ def label_pieces(pieces: Sequence[str]) -> list[str]:
         else CONTINUES + piece
         for before, piece in pairwise(["", *readable])
     ]
+
+
+def spell_unknown(pieces: Sequence[str], unknown: Sequence[str]) -> list[str]:
+    """Returns the pieces with the words that unknown ones stand for, in brackets, if these words are known.
+
+    >>> spell_unknown(["the", "<unk>", "cat"], ["brindled"])
+    ['the', '[brindled]', 'cat']
+    """
+    words = (f"[{word}]" for word in unknown)
+    return [next(words, piece) if piece == UNKNOWN_PIECE else piece for piece in pieces]
 
 
 def label_rivals(pieces: Sequence[str]) -> list[str]:
@@ -146,9 +156,11 @@ def label_attention(translation: Translation, *, merge: bool, heads: FloatArray 
     best = translation.hypotheses[0]
     attention = best.attention if heads is None else heads
     source, target = group_words(translation.source_pieces), group_words(best.pieces)
+    source_pieces = spell_unknown(translation.source_pieces, translation.unknown)
+    target_pieces = spell_unknown(best.pieces, best.unknown)
     pieces = LabelledAttention(
-        source=tuple(label_pieces(translation.source_pieces)),
-        target=tuple(label_pieces(best.pieces)),
+        source=tuple(label_pieces(source_pieces)),
+        target=tuple(label_pieces(target_pieces)),
         attention=attention,
         probabilities=tuple(float(value) for value in np.exp(best.token_log_probabilities)),
         source_text=replace_controls(translation.source),
@@ -158,8 +170,8 @@ def label_attention(translation: Translation, *, merge: bool, heads: FloatArray 
         return pieces
     return dataclasses.replace(
         pieces,
-        source=tuple(spell_word(translation.source_pieces, group) for group in source),
-        target=tuple(spell_word(best.pieces, group) for group in target),
+        source=tuple(spell_word(source_pieces, group) for group in source),
+        target=tuple(spell_word(target_pieces, group) for group in target),
         attention=merge_attention(attention, source, target),
         probabilities=tuple(
             float(np.exp(sum(best.token_log_probabilities[piece] for piece in group))) for group in target

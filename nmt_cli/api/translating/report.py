@@ -89,6 +89,7 @@ class TranslationReport:
     """Counts everything that deserves a warning at the end, translation by translation."""
 
     unseen_characters: set[str] = field(default_factory=set)
+    unknown: FirstWords = field(default_factory=FirstWords)  # words outside a vocabulary of words
     misread: FirstWords = field(default_factory=FirstWords)  # words that were read as known words
     carried: FirstWords = field(default_factory=FirstWords)  # unknown words that were taken for names
     truncated: int = 0  # translations that reached the length limit
@@ -142,7 +143,9 @@ class TranslationReport:
             self.remember(check.kind, self.locate(translation))
         if self.source_cuts.thing != "line":  # lines need not be one text
             self.add_register(translation)
-        self.unseen_characters |= translation.unseen
+        self.unseen_characters.update(part for part in translation.unseen if len(part) == 1)
+        unknown = (part for part in translation.unseen if len(part) > 1)
+        self.unknown.add(sorted(unknown, key=lambda word: (translation.source.find(word), word)))
         self.misread.add([f"{word} as {known}" for word, known in translation.read_as])
         self.carried.add(translation.carried)
         self.truncated += translation.cut
@@ -390,10 +393,15 @@ class TranslationReport:
 
     def describe_words(self) -> Iterator[Remark]:
         """Yields warnings of words and characters unseen in training: read as others, copied, or guessed."""
-        for count, remark in ((self.misread, "read as known words"), (self.carried, "copied unchanged")):
+        unseen, outside = "never seen in training", "outside the vocabulary"
+        for count, why, remark in (
+            (self.unknown, outside, "read as unknown"),
+            (self.misread, unseen, "read as known words"),
+            (self.carried, unseen, "copied unchanged"),
+        ):
             if count.total:
                 words = count_things(count.total, "source word")
-                yield Remark(f"{words} never seen in training, and {remark}: {count.shown}", f"{words} {remark}")
+                yield Remark(f"{words} {why}, and {remark}: {count.shown}", f"{words} {remark}")
         if self.unseen_characters:
             from nmt_cli.rewriting.characters import name_character  # which few runs need
 

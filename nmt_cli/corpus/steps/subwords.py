@@ -380,5 +380,5 @@ def measure_coverage(texts: Texts, splits: Splits, tokenizer: Tokenizer) -> floa
     counts = Counter[str]()
     for text in texts.select(np.concatenate([splits.dev, splits.test])):
         counts.update(text)
-    unseen = tokenizer.find_unseen("".join(counts))
+    unseen = tokenizer.find_unseen_characters("".join(counts))
     return 1 - sum(counts[character] for character in unseen) / max(counts.total(), 1)

@@ -27,7 +27,9 @@ from nmt_cli.translation.segmentation.segments import join_segments
 LOG_EVEN_ODDS = log(0.5)
 TO_REMOVE = rf"{PLACEHOLDER_PATTERN.pattern}|[{re.escape(OPENING_BRACKETS)}]\s"  # from a hypothesis
 # Fields that follow each other.
-CONCATENATED = ("source_pieces", "repairs", "read_as", "readings", "left_out", "unplaced", "other_senses", "kept")
+CONCATENATED = (
+    *("source_pieces", "unknown", "repairs", "read_as", "readings", "left_out", "unplaced", "other_senses", "kept"),
+)
 Parts = tuple[Hypothesis, ...]  # one per piece of a line
 Chain = tuple[Any, Hypothesis] | None  # the chain of the pieces before, and a hypothesis of the next
 

@@ -101,7 +101,13 @@ def test_subwords_are_learnt_from_train_only(tmp_path: Path) -> None:
         c for split in ("dev", "test") for pair in prepared.read_pairs(split) for c in pair.source if c >= "\u0400"
     }
     assert unseen and unseen <= prepared.source_tokenizer.find_unseen("".join(unseen))
-    assert prepared.manifest.source.unknown_share > 0
+    manifest = prepared.manifest
+    assert manifest.source.unknown_share > 0
+    shares = [f"{side.unknown_share:.1%} of" for side in (manifest.source, manifest.target)]
+    described = manifest.source.describe_subwords(manifest.target, manifest.tokenizer.kind)
+    assert described.endswith(
+        f"characters outside the vocabulary become <unk> (in dev and test: {shares[0]} source, {shares[1]} target)"
+    )
 
 
 def test_the_callback_hears_of_every_stage(pairs_file: Path, tmp_path: Path) -> None:

@@ -99,6 +99,14 @@ def test_unseen_names_the_characters_that_no_piece_holds() -> None:
     assert UNKNOWN in toy_tokenizer("char").encode("ж")
 
 
+def test_unseen_names_the_words_outside_a_vocabulary_of_words_though_their_characters_are_known() -> None:
+    tokenizer = toy_tokenizer("word")
+    text = f"{TEXTS[0]} godd thehe {TEXTS[1]} ogd."
+    assert not tokenizer.find_unseen_characters(text)
+    assert tokenizer.find_unseen(text) == {"godd", "thehe", "ogd"}
+    assert tokenizer.list_unknown(text) == ("godd thehe", "ogd") and not toy_tokenizer("bpe").list_unknown("字")
+
+
 def test_decoded_text_is_one_line_whatever_bytes_are_predicted() -> None:
     tokenizer = toy_tokenizer("unigram")
     line_feed = next(i for i, piece in enumerate(tokenizer.spell_pieces(range(300))) if piece == "<0x0A>")

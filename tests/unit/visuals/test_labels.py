@@ -92,6 +92,14 @@ def test_weights_of_source_pieces_add_up_and_of_target_pieces_are_averaged() -> 
     assert merge_attention(heads, [[0, 1], [2]], [[0, 1]]).shape == (2, 3, 1, 2)
 
 
+@pytest.mark.parametrize("merge", [True, False])
+def test_unknown_words_are_drawn_as_written_in_brackets(merge: bool) -> None:
+    hypothesis = Hypothesis("chat", (9, 1, 3), ("chat", "<unk>", "</s>"), -1, -1, (0, 0, 0), (np.eye(3),), True)
+    translation = Translation("cat asleep", ("cat", "<unk>", "</s>"), (hypothesis,), frozenset(), unknown=("asleep",))
+    drawn = label_attention(translation, merge=merge)
+    assert (drawn.source, drawn.target) == (("cat", "[asleep]", "</s>"), ("chat", "<unk>", "</s>"))
+
+
 def test_a_word_is_as_likely_as_its_pieces_together() -> None:
     hypothesis = Hypothesis(
         "Bahnhof", (9, 8, 3), ("▁Bahn", "hof", "</s>"), -1, -1, (-0.5, -0.25, -0.25), (np.eye(3),), True

@@ -39,6 +39,7 @@ EVENTS: dict[str, dict[str, object]] = {  # of each kind of translation that the
     "source cut": {"source_cut_from": 17, "source_read": 10},
     "misread": {"read_as": (ReadAs("teh", "the"),)},
     "carried": {"carried": ("Kazimierz",)},
+    "unknown": {"unseen": frozenset(("lodger",))},
 }
 NUMBERED = re.compile(r"\b(\d+) (?!of |with )([a-z-]+(?: [a-z-]+)?)")  # a number and the two words after it
 NO_NOUNS = frozenset("is was has as this endless".split())
@@ -53,8 +54,8 @@ def make_report(event: str, number: int) -> TranslationReport:
 
 
 def make_translation(fields: dict[str, object]) -> Translation:
-    known = {"hypotheses": (HYPOTHESIS,), **fields}
-    return Translation("x", ("▁x", "</s>"), unseen=frozenset(), **known)  # type: ignore[arg-type]
+    known = {"hypotheses": (HYPOTHESIS,), "unseen": frozenset(), **fields}
+    return Translation("x", ("▁x", "</s>"), **known)  # type: ignore[arg-type]
 
 
 def read_summary(report: TranslationReport) -> str:
@@ -121,6 +122,8 @@ def test_much_to_tell_takes_six_lines_and_names_every_kind() -> None:
 def test_little_to_tell_is_told_in_full_and_nothing_takes_no_line() -> None:
     assert make_report("origin network", 3).list_remarks() == []
     assert "Kazimierz" in read_summary(make_report("carried", 1))
+    (unknown,) = make_report("unknown", 1).list_remarks()
+    assert unknown.text == "1 source word was outside the vocabulary, and read as unknown: lodger"
 
 
 def test_a_wrong_direction_is_all_that_is_told() -> None:
