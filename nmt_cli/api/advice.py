@@ -13,7 +13,7 @@ from dataclasses import asdict, astuple, dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nmt_cli.api.options.command_lines import CommandLine, list_values, name_typed
+from nmt_cli.api.options.command_lines import INSTEAD_OF, CommandLine, list_values, name_typed
 from nmt_cli.languages.codes import find_code, find_language
 from nmt_cli.text.tags import Tag, TagPurpose, parse_tag_name
 from nmt_cli.text.wrapping import format_count
@@ -108,7 +108,7 @@ class Advice:
             *([] if self.cause is None else [f"{self.cause.what}:   {self.cause.command}"]),
             *([f"with {pairs}, {usual}"] if usual else []),
             f"with {format_count(self.test_pairs, 'test pair')}, a BLEU score is accurate to ± {self.interval:.1f}",
-            *(["What helps most:", *lines] if lines else []),
+            *([f"{'What' if self.cause is None else 'After that, what'} helps most:", *lines] if lines else []),
         ]
 
 
@@ -133,8 +133,9 @@ class BaseCommands(NamedTuple):
     """The commands that suggestions extend."""
 
     prepare: CommandLine  # prepares this corpus
-    train: CommandLine  # trains on it anew
+    train: CommandLine  # trains on it anew, in place of the trained model
     resume: CommandLine | None = None  # continues the training; None if it cannot be continued
+    beside: CommandLine | None = None  # trains another model, where the trained one is worth keeping
 
 
 class TrainingSummary(NamedTuple):
@@ -158,13 +159,14 @@ def advise_on_model(
 ) -> Advice:
     """Returns the advice for a model trained on a corpus."""
     cause = find_cause(manifest, report, commands)
-    if cause is not None:
-        commands = commands._replace(train=commands.train.omit(SHORTENING))
-    elif has_learned_nothing(report.validation):
+    if cause is None and has_learned_nothing(report.validation):
         return make_advice(manifest, suggest_for_nothing(manifest, report, commands))
-    more = suggest_for_corpus(manifest, commands, trained._replace(is_done=True))
-    longer = suggest_longer(report, commands) if cause is None else ()
-    return make_advice(manifest, [*longer, *more], cause, report.validation.bleu)
+    beside = commands._replace(train=commands.beside or commands.train)
+    more = suggest_for_corpus(manifest, beside, trained._replace(is_done=True))
+    if cause is not None:  # another training run would be cut short as well, or mend something else first
+        data = [suggestion for suggestion in more if suggestion.command.startswith("nmt prepare ")]
+        return make_advice(manifest, data, cause, report.validation.bleu)
+    return make_advice(manifest, [*suggest_longer(report, commands), *more], None, report.validation.bleu)
 
 
 def find_cause(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Suggestion | None:
@@ -272,6 +274,8 @@ def suggest_parent(manifest: Manifest, commands: BaseCommands, trained: Training
     from nmt_cli.runtime.model_directory import list_starts  # which other commands do not need here
 
     sides = (manifest.source_language, manifest.target_language)
+    if any(name_typed(option) in INSTEAD_OF["init-from"] for option in commands.train.options):
+        return  # the network of the parent would replace that which the user chose
     for start in list_starts(sides[::-1] if trained.is_reversed else sides)[:1]:
         if trained.is_done or len(start.sides) > 1:
             option = ("--init-from", start.name)
@@ -310,8 +314,7 @@ def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: BaseC
 
 def has_learned_nothing(validation: Validation) -> bool:
     """Whether the translations of the development set are worthless, or all alike."""
-    gain = None if validation.chance_chrf is None else validation.chrf - validation.chance_chrf
-    is_low = validation.bleu < LEARNED_NOTHING and hardly_translates(validation.bleu, gain)
+    is_low = validation.bleu < LEARNED_NOTHING and hardly_translates(validation.bleu, validation.gain)
     return is_low or validation.distinct_share < ALIKE
 
 

@@ -14,7 +14,7 @@ from nmt_cli.api.log import log_warnings
 from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import PathLike, build_settings, find_path, list_paths, list_texts
 from nmt_cli.api.progress import StageReporter, ignore_progress
-from nmt_cli.api.scoring import Evaluation, EvaluationOutcome, EvaluationRequest, list_doubts, read_rival
+from nmt_cli.api.scoring import Evaluation, EvaluationOutcome, EvaluationRequest, read_rival
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report, texts
 from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_of_leak
@@ -56,7 +56,8 @@ def score_systems(evaluation: Evaluation) -> SystemComparison:
     outputs = [None if path in models else read_rival(path, text) for path in request.systems]  # before translating
     rerankers = [request.rerank] + [None] * len(outputs)
     systems = list(map(System, request.systems, outputs, rerankers))
-    reports = [score_system(evaluation, text, corpus, system) for system in systems]
+    outcomes = [score_system(evaluation, text, corpus, system) for system in systems]
+    reports = [outcome.report for outcome in outcomes]
     evaluation.progress("comparing", 0, 0)
     comparison = compare_systems(request.names, reports, evaluation.config)
     if request.with_runs:
@@ -68,7 +69,8 @@ def score_systems(evaluation: Evaluation) -> SystemComparison:
             seen = list(map(or_, seen, find_learned(text.lines, system.path)))
     leak = warn_of_leak(seen, f"{request.data}/")
     warnings = (*filter(None, [note]), *leak, *comparison.warnings, *merge_warnings(request.names, reports))
-    return dataclasses.replace(comparison, warnings=warnings)
+    unseen = not any(seen) and all(outcome.unseen for outcome in outcomes)
+    return dataclasses.replace(comparison, warnings=warnings, unseen=unseen)
 
 
 def score_runs(
@@ -108,8 +110,9 @@ def load_sources(evaluation: Evaluation, corpus: PreparedCorpus | None) -> texts
 
 def score_system(
     evaluation: Evaluation, text: texts.ParallelText, corpus: PreparedCorpus | None, system: System
-) -> report.Report:
+) -> EvaluationOutcome:
     """Returns the report of one system, with doubts about its scores."""
+    is_vouched = False
     if system.hypotheses is not None:
         evaluation.progress(f"scoring {system.path}", 0, 0)
         material = Material(system.hypotheses, text.references, text.lines or None)
@@ -119,11 +122,12 @@ def score_system(
         made = evaluation.translate(text, translator, system.path, f"translating with {system.path}")
         card = translator.card
         other_languages = texts.list_language_warnings(text.languages, card.languages)
-        made = made.add_warnings(*list_doubts(evaluation.request, system.path, card, corpus), *other_languages)
+        made, is_vouched = evaluation.add_doubts(made, system.path, card, corpus)
+        made = made.add_warnings(*other_languages)
     if evaluation.request.is_profiled:
         pairs = corpus.read_pairs("train") if corpus is not None else []
         made = evaluation.add_profile(made, pairs, corpus, None)
-    return made
+    return EvaluationOutcome(made, evaluation.request.sentence_noun, is_vouched)
 
 
 def merge_warnings(names: Sequence[str], reports: Sequence[report.Report]) -> list[str]:

@@ -169,14 +169,22 @@ class Evaluation:
         same = bool(
             translator is not None and corpus is not None and translator.card.dataset_fingerprint == corpus.fingerprint
         )
-        doubts, weakness = [], []
+        is_vouched = False
         if translator is not None:
-            doubts = list_doubts(self.request, self.request.model, translator.card, corpus)
-            weakness = describe_weakness(translator.card.development_bleu, translator.card.development_gain)
-        evaluation = evaluation.add_warnings(*doubts, *weakness, *warn_of_leak(seen, f"{self.request.data}/"))
+            evaluation, is_vouched = self.add_doubts(evaluation, self.request.model, translator.card, corpus)
+        evaluation = evaluation.add_warnings(*warn_of_leak(seen, f"{self.request.data}/"))
         if self.request.is_profiled:
             evaluation = self.add_profile(evaluation, pairs, corpus, translator if same and is_split else None)
-        return EvaluationOutcome(evaluation, what, unseen=same and not doubts and not any(seen))
+        return EvaluationOutcome(evaluation, what, unseen=is_vouched and not any(seen))
+
+    def add_doubts(
+        self, evaluation: report.Report, model: Path, card: ModelCard, corpus: PreparedCorpus | None
+    ) -> tuple[report.Report, bool]:
+        """Adds doubts about a model; also returns whether its training data is known to be that of the corpus alone."""
+        doubts = list_doubts(self.request, model, card, corpus)
+        is_same = corpus is not None and card.dataset_fingerprint == corpus.fingerprint
+        weaknesses = describe_weakness(card.development_bleu, card.development_gain)
+        return evaluation.add_warnings(*doubts, *weaknesses), is_same and not doubts
 
     def add_profile(
         self,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -414,7 +415,10 @@ def describe_commands(request: TrainRequest, trained: TrainingSummary) -> BaseCo
 
     data, model, has_stages = request.corpus.directory, request.directory, trained.synthetic != "none"
     prepare = recall_prepare(request.corpus.manifest, data)
-    anew = describe_train(data, model, *list_more(request), *request.typed, FORCE)
+    typed = (*list_more(request), *request.typed)
+    others = (model.with_name(f"{model.name}-{number}") for number in count(2))
+    beside = describe_train(data, next(other for other in others if not other.exists()), *typed)
+    commands = BaseCommands(prepare, describe_train(data, model, *typed, FORCE), beside=beside)
     if has_stages and not (model / STAGES).is_dir():  # what training could continue with
-        return BaseCommands(prepare, anew)
-    return BaseCommands(prepare, anew, describe_resumption(replace(request, runs=1, keep_stages=has_stages)))
+        return commands
+    return commands._replace(resume=describe_resumption(replace(request, runs=1, keep_stages=has_stages)))

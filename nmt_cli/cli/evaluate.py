@@ -79,7 +79,7 @@ class EvaluationOutput:
         else:
             self.tell_doubts(result.warnings)
             self.print_comparison(result)
-            self.show_context(result.reports[0], what=self.request.sentence_noun, unseen=False)
+            self.show_context(result.reports[0], what=self.request.sentence_noun, unseen=result.unseen)
             reports = dict(zip(result.names, result.reports, strict=True))
             self.write_sentences(report.tabulate_sentences(reports, result.metrics), "the scores of every system")
             self.write_page(result)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, Self
 
 import typer
 
-from nmt_cli.api.advice import ALIKE, HARDLY_TRANSLATES, Advice, has_learned_nothing
+from nmt_cli.api.advice import ALIKE, HARDLY_TRANSLATES, Advice, describe_weakness, has_learned_nothing
 from nmt_cli.api.options.command_lines import CommandLine, find_saved_options
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.api.train import describe_resumption, explain_end, open_request, run_training
@@ -301,6 +301,8 @@ class TrainingScreen(Watcher):
                 show_advice(self.screen, advice)
             return
         self.screen.say(f"{directory}/ is ready: {score}")
+        for weakness in describe_weakness(validation.bleu, validation.gain):
+            self.screen.warn(weakness)
         self.screen.say_detail(f"  {which}, greedy search, {validation.bleu_signature}")
         say = self.screen.say_detail if report.int8_check.default == "int8" else self.screen.say
         say(f"  {describe_int8(report.int8_check)}")

@@ -51,6 +51,7 @@ class SystemComparison:
     tests: Mapping[str, tuple[PairTest, ...]]  # by metric; none where systems cannot be compared
     letters: Mapping[str, tuple[str, ...]]  # by metric: M
     warnings: tuple[str, ...] = ()
+    unseen: bool = False  # whether it is known that no system was trained on a source
     runs: tuple[tuple[Report, ...], ...] = ()  # M: the training runs of each system, which is their best
 
     def __repr__(self) -> str:

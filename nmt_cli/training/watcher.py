@@ -113,6 +113,11 @@ class Validation:
     chance_chrf: float | None = None  # of references for other sentences; None if it was not measured
     failures: str = ""  # about sentences on which nmt itself failed; empty if there are none
 
+    @property
+    def gain(self) -> float | None:
+        """The chrF beyond that of random sentences; None if that was not measured."""
+        return None if self.chance_chrf is None else self.chrf - self.chance_chrf
+
     def rate(self, metric: str) -> float:
         """Returns the value of a metric, or the negative loss: higher is better."""
         value: float = getattr(self, metric)

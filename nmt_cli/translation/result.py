@@ -165,6 +165,7 @@ class Translation(NamedTuple):
     replacement: str | None = None  # what is written instead of a translation of too little confidence
     origin: Origin = "network"
     recalled: tuple[str, ...] = ()  # the sources of the pairs of a translation memory that it has
+    guides: tuple[tuple[str, str], ...] = ()  # the pairs of a memory like it, which guided the network
     carried: tuple[str, ...] = ()  # words that training never had, taken for names
     readings: tuple[ReadAs, ...] = ()  # words that the network read in another form, whatever the reason
     read_back: Mapping[str, float] | None = None  # log-probabilities of its words by a model of the other direction

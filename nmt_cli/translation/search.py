@@ -60,6 +60,9 @@ class Neighbours(Protocol):
     def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
         """Returns the model for batches of these texts, which have the same tags; None if nothing is like any text."""
 
+    def list_guides(self, text: str) -> Sequence[tuple[str, str]]:
+        """Returns the pairs that guided the translation of a text, if it was searched."""
+
 
 class Network(NamedTuple):
     """A step model with its source side and target tokenizer; the engine must allow `threads` searches at once."""

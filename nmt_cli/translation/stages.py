@@ -166,7 +166,11 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
         joined = joined if is_sampled else select_distinct(joined, batch.n_best)
         if batch.memory is not None:
             recalled = tuple(piece.recalled.source for piece in pieces if piece.recalled is not None)
-            joined = joined._replace(origin=find_origin(pieces), recalled=recalled)
+            neighbours = tools.network.neighbours
+            guides = (
+                () if neighbours is None else tuple(g for piece in pieces for g in neighbours.list_guides(piece.text))
+            )
+            joined = joined._replace(origin=find_origin(pieces), recalled=recalled, guides=guides)
         rewritten = batch.rewritten_lines[index]
         batch.result.append(undo_rewrites(joined, rewritten) if rewritten else joined)
 

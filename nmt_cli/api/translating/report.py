@@ -101,6 +101,7 @@ class TranslationReport:
     source_cuts: SourceCuts = field(default_factory=SourceCuts)
     texts: int = 0
     origins: Counter[str] = field(default_factory=Counter)  # of the texts, the network or a translation memory
+    guided: int = 0  # texts that are like pairs of a translation memory
     failed: int = 0  # texts that failed a check
     failures: Counter[CheckKind] = field(default_factory=Counter)  # by the kind of the check
     other_languages: Counter[str] = field(default_factory=Counter)  # the messages about texts in them
@@ -128,6 +129,7 @@ class TranslationReport:
         self.texts += 1
         self.files.add(translation)
         self.origins[translation.origin] += 1
+        self.guided += bool(translation.guides)
         if self.terms is not None and self.terms.occurs_in(translation.source):
             self.terms = None
         if self.memory is not None and len(self.memory) <= MOST_CORRECTIONS:
@@ -236,7 +238,7 @@ class TranslationReport:
         if self.replacements:
             workers = format_count(self.replacements, "worker")
             yield Remark(f"{workers} died and had to be replaced; the lines in progress were translated again")
-        is_idle = self.origins.total() == self.origins["network"]
+        is_idle = self.origins.total() == self.origins["network"] and not self.guided
         is_elsewhere = is_idle and self.leaves_out  # its texts may be in the files that are left out
         if self.memory is not None and not is_elsewhere:
             yield Remark(f"{'' if is_idle else '  '}{self.describe_memory(self.memory)}", is_warning=is_idle)
@@ -295,7 +297,10 @@ class TranslationReport:
         changed, partly = self.origins["memory_numbers"], self.origins["memory_part"]
         whole = self.origins["memory"] + changed
         thing = self.source_cuts.thing
-        text = f"{whole:,} of {format_count(self.texts, thing)} from the translation memory"
+        texts = format_count(self.texts, thing)
+        if self.guided and not (whole or partly):
+            return f"{self.guided:,} of {texts} guided by similar pairs of the translation memory"
+        text = f"{whole:,} of {texts} from the translation memory"
         text += "" if whole or partly else ": its pairs must be whole texts or sentences, as in --report"
         text += f" (numbers adapted in {changed:,})" if changed else ""
         text += f"; part of {format_count(partly, f'more {thing}' if whole else thing)}" if partly else ""

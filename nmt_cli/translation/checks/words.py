@@ -20,7 +20,7 @@ from nmt_cli.text.characters import DOUBLE_QUOTES
 from nmt_cli.text.lexicon import FEWEST_LETTERS, fold, list_rated
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.symbols import BLANK, SENTENCE_END
-from nmt_cli.text.words import EDGES, choose_word_pattern, has_letters, list_words
+from nmt_cli.text.words import EDGES, choose_word_pattern, has_letters, list_words, split_words
 from nmt_cli.text.wrapping import join_first
 from nmt_cli.translation.repair.faults import LONGEST_PHRASE, has_stutter, split_units, strip_words
 from nmt_cli.translation.result import FailedCheck, Placed
@@ -138,7 +138,8 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
     lost += [word for word in translation.left_out if word.lower() not in translation.text.lower()]
     lost += list_unusual(translation, profile) or list_beside_spans(translation, profile) if not lost else ()
     lost += COPIED_NAMES.find_lost(Attempt.from_texts(translation.source, translation.text), context.facts).missing
-    missing = [word for word in lost if word.lower() not in find_rules(context.source_language).fillers]
+    known = find_rules(context.source_language).fillers | list_guided(translation, profile)
+    missing = [word for word in lost if word.lower() not in known]
     return FailedCheck("untranslated", f"no translation of {join_first(missing)}") if missing else None
 
 
@@ -152,7 +153,8 @@ def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:
         return []
     read = "".join(translation.source_pieces).replace(BLANK, " ")
     source = translation.source if translation.origin == "memory_part" else read  # which has no recalled sentences
-    words = [word for word in list_rated(read) if word in source.lower() and word not in translation.text.lower()]
+    guided, text = list_guided(translation, profile), translation.text.lower()
+    words = [word for word in list_rated(read) if word in source.lower() and word not in {*guided} and word not in text]
     written = {word.lower(): word for word in choose_word_pattern(read).findall(read)}
     ordinary = [word for word in words if written.get(word) == word]
     unread = list_hardly_read(ordinary, translation.text, profile.source)
@@ -160,6 +162,27 @@ def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:
     missed = {word: chance for word, chance in chances.items() if chance}
     is_telling = missed and math.prod(missed.values()) <= MOST_CHANCE
     return [written.get(word, word) for word in missed] if is_telling else []
+
+
+def list_guided(translation: Translation, profile: CorpusProfile) -> frozenset[str]:
+    """Returns the source's words whose translation comes from pairs of a memory, though training hardly had it.
+
+    Of such a pair, the translation shares at least as many content words as the source does.
+    """
+    sides = ((translation.source, profile.source), (translation.text, profile.target))
+    guided: set[str] = set()
+    for pair in translation.guides:
+        shared = [
+            [
+                word
+                for word in {*split_words(text)} & {*split_words(other)}
+                if is_content_word(word, "", of, TEXTS_PER_WORD)
+            ]
+            for (text, of), other in zip(sides, pair, strict=True)
+            if of is not None
+        ]
+        guided.update(shared[0] if len(shared[0]) <= len(shared[-1]) else ())
+    return frozenset(guided)
 
 
 def list_beside_spans(translation: Translation, profile: CorpusProfile) -> list[str]:

@@ -69,7 +69,7 @@ class RecallingMemory(NamedTuple):
 
         if not (most and translator.reads_text and translator.stored_entries):
             return translator
-        neighbours = MemoryNeighbours(translator, self.memory, translator.stored_entries, most)
+        neighbours = MemoryNeighbours(translator, self.memory, translator.stored_entries, most, {})
         return translator.with_network(translator.network._replace(neighbours=neighbours))
 
     def link_pieces(self, translator: Tools, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
@@ -154,6 +154,7 @@ class MemoryNeighbours(NamedTuple):
     memory: TranslationMemory
     stored: StoredEntries
     most: int  # entries that guide the translation of a text
+    guides: dict[str, list[tuple[str, str]]]  # the pairs that guided each text
 
     def find_alike(self, text: str) -> list[str]:
         profile = self.translator.profile
@@ -165,6 +166,8 @@ class MemoryNeighbours(NamedTuple):
         parts = self.read_entries(list(dict.fromkeys(entry for some in entries for entry in some)))
         if not parts:
             return None
+        for text, some in zip(texts, entries, strict=True):
+            self.guides[text] = [(source, target) for source, target, _ in filter(parts.get, some)]
         network = self.translator.network
         engine, vocabulary = network.engine, network.target.vocabulary_size
 
@@ -173,6 +176,9 @@ class MemoryNeighbours(NamedTuple):
             return GuidedModel(self.stored.engine, of_texts, vocabulary) if any(of_texts) else engine
 
         return choose
+
+    def list_guides(self, text: str) -> list[tuple[str, str]]:
+        return self.guides.get(text, [])
 
     def read_entries(self, entries: Sequence[MemoryEntry]) -> dict[MemoryEntry, list[StoredTokens]]:
         """Returns the stored tokens of each entry, one by one of its sentences."""

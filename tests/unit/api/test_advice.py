@@ -84,7 +84,7 @@ def test_more_pairs_never_have_a_lower_range(pairs: int, others: int) -> None:
 @pytest.mark.parametrize("pairs", [0, 60, 600, 10**6])
 def test_of_sizes_far_from_all_measured_ones_no_range_is_told(pairs: int) -> None:
     assert find_usual_bleu(pairs) is None
-    assert "usual" not in advise_on_corpus(make_manifest(pairs), COMMANDS).format_lines()[0]
+    assert "typical" not in advise_on_corpus(make_manifest(pairs), COMMANDS).format_lines()[0]
 
 
 def test_a_model_that_is_better_than_usual_is_told_no_range() -> None:
@@ -95,13 +95,13 @@ def test_a_model_that_is_better_than_usual_is_told_no_range() -> None:
 
 def test_of_text_unlike_that_which_was_measured_no_range_is_told() -> None:
     manifest = make_manifest()
-    assert "usual" in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
+    assert "typical" in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
     for of_text, several in ((0.3, "eng -> vie"), (0.99, "eng -> vie, khm")):
         manifest.source.everyday_share, manifest.direction = of_text, several
-        assert "usual" not in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
+        assert "typical" not in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
     manifest = make_manifest()
     manifest.target_language = "shp"  # whose long words lower BLEU
-    assert "usual" not in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
+    assert "typical" not in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
 
 
 def test_advice_is_on_data_for_a_small_corpus_and_on_training_for_others() -> None:
@@ -232,8 +232,23 @@ def test_too_few_updates_are_named_before_all_else(updates: int, bleu: float, is
     first = "135 of about 1,700 updates that this corpus size needs: leave out --epochs 5 --batch 128"
     assert (advice.format_lines()[0] == f"{first}:   nmt train --force --units 256") == is_cause
     assert (advice.cause is not None) == is_cause
+    if is_cause:  # training that would be cut short again waits
+        assert "After that, what helps most:" in advice.format_lines()
+        assert {each.command.split()[1] for each in advice.suggestions} == {"prepare"}
     unknown = advise_on_model(make_manifest(4_166), make_report([bleu], updates=updates), COMMANDS, TrainingSummary())
     assert unknown.cause is None
+
+
+def test_options_that_were_typed_stay_and_a_model_worth_keeping_is_not_replaced() -> None:
+    manifest, typed = make_manifest(5_000), (("--attention", "additive"), ("--model", "a"))
+    manifest.source_language, manifest.target_language = "fra", "deu"  # for which there is a parent
+    commands = COMMANDS._replace(
+        train=TRAIN.extend(*typed), beside=CommandLine("train", (), (typed[0], ("--model", "a-2")))
+    )
+    trained = TrainingSummary(synthetic="both")
+    advice = advise_on_model(manifest, make_report([9.0] * 5), commands, trained)
+    retrained = [each.command for each in advice.suggestions if each.command.startswith("nmt train")]
+    assert retrained == ["nmt train --attention additive --model a-2 --runs 3"]
 
 
 @pytest.mark.parametrize(

@@ -253,6 +253,24 @@ def test_what_a_rival_may_have_learnt_and_where_it_was_cut_is_told(
     assert f"{tmp_path}: 100 translations were truncated at" in told
 
 
+@pytest.mark.parametrize(("fingerprint", "is_known"), [("f1", True), ("f2", False)])
+def test_several_models_have_the_doubts_and_the_assurance_of_one(
+    shouting: Shouting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fingerprint: str, is_known: bool
+) -> None:
+    class Weak(Shouting):
+        @property
+        def card(self) -> SimpleNamespace:
+            return SimpleNamespace(**{**vars(super().card), "development_bleu": 4.6, "development_gain": -5.7})
+
+    others = iter([shouting, Weak(fingerprint)])
+    monkeypatch.setattr(TranslationRequest, "load", lambda *arguments, **options: next(others))
+    models = [word for name in ("a", "b") for word in ("--model", str(tmp_path / name))]
+    said = runner.invoke(app, ["evaluate", "-m", "chrf", *models]).stderr
+    weakness = "b: this model can hardly translate: BLEU 4.6, and chrF 5.7 points below that of random sentences"
+    assert weakness in said
+    assert ("100 test sentences, none of them seen in training" in said) is is_known
+
+
 def test_several_systems_stand_in_one_table(shouting: Shouting, tmp_path: Path) -> None:
     shout, whisper = write(tmp_path / "shout", "ABC DEF\n" * 100), write(tmp_path / "whisper", "abc def\n" * 100)
     result = runner.invoke(app, ["evaluate", "-m", "chrf", "-m", "ter", "--against", shout, "--against", whisper])

@@ -199,6 +199,13 @@ def test_a_memory_that_has_no_text_is_reported(origin: str, leaves_out: bool, wa
     assert ["as in --report" in remark.text for remark in remarks] == warnings
 
 
+def test_a_memory_whose_pairs_guide_is_no_warning() -> None:
+    report = TranslationReport(memory=TranslationMemory(), languages=("eng", "deu"), source_cuts=SourceCuts("line"))
+    report.add(make_translation({"guides": (("a b", "c d"),)}))
+    text = "  1 of 1 line guided by similar pairs of the translation memory"
+    assert [(remark.text, remark.is_warning) for remark in report.list_remarks()] == [(text, False)]
+
+
 @pytest.mark.parametrize(
     ("pairs", "recalled", "leaves_out", "ending"),
     [

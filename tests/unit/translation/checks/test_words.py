@@ -122,6 +122,26 @@ def test_words_that_are_usually_translated_in_other_words_are_named(
     assert (failed.message if failed else "") == (f"no translation of {lost}" if lost else "")
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "lost"),
+    [
+        ("The lodgers sleep.", "Die Untermieter schlafen.", ""),
+        ("The lodgers sleep.", "Die Katzen schlafen.", "lodgers"),
+        ("The lodgers pay.", "Die Untermieter.", "lodgers, pay"),  # one word for two: one of them has none
+    ],
+)
+def test_a_word_that_a_similar_pair_translates_is_not_left_out(source: str, target: str, lost: str) -> None:
+    batteries = [("Buy batteries.", "Kauf Batterien."), ("It needs batteries.", "Es braucht Batterien.")]
+    known = [*[("We sleep.", "Wir schlafen."), ("We eat.", "Wir essen.")] * 2 * TEXTS_PER_ENTRY, *batteries * 2]
+    context = CONTEXT._replace(profile=CorpusProfile.parse(build_profile(known).encode()))
+    words = target.split()
+    translation = aligned(source, words, [0] * len(words))
+    best = translation.hypotheses[0]._replace(token_log_probabilities=(-0.3,) * len(words))
+    translation = translation._replace(hypotheses=(best,), guides=(("The lodgers pay.", "Die Untermieter zahlen."),))
+    failed = check_coverage(translation, context)
+    assert (failed.message if failed else "") == (f"no translation of {lost}" if lost else "")
+
+
 def test_a_network_without_attention_and_a_person_leave_nothing_out() -> None:
     (best,) = LOST.hypotheses
     blind = best._replace(attentions=(np.zeros_like(best.attentions[0]),))

@@ -230,6 +230,7 @@ def test_a_judge_ranks_guided_hypotheses(bundled_translator: LineTranslator) -> 
     judged = bundled_translator.with_judge(Judge(reverse))
     (guided,), (alone,) = (translate(judged, ["The lodger sleeps."], *some) for some in ([ENTRY], []))
     assert guided.text == "Der Untermieter schläft." != alone.text
+    assert (guided.guides, alone.guides) == ((ENTRY,), ())
 
 
 def test_an_ensemble_is_not_guided() -> None:
