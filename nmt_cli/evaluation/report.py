@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from nmt_cli.evaluation.analysis.warnings import list_warnings
+from nmt_cli.evaluation.analysis.warnings import list_warnings, warn_of_brevity
 from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.metrics.registry import FORCED, RESOURCE_METRICS, find_metric, measure_all
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import choose_for_text, compute_chrf
@@ -212,6 +212,7 @@ def score_material(names: Sequence[str], material: Material, config: ScoreOption
     from nmt_cli.evaluation.analysis.significance import bootstrap_interval  # numpy, which `nmt --help` does not need
 
     scores = measure_all(names, material, config)
+    doubts = list_warnings(names, material.hypotheses, material.references, config, material.sources or ())
     measured = {name: score.statistics for name, score in scores.items() if score.statistics}
     intervals = {name: bootstrap_interval(statistics, config.resamples) for name, statistics in measured.items()}
     return Report(
@@ -219,7 +220,7 @@ def score_material(names: Sequence[str], material: Material, config: ScoreOption
         sentences=len(material.hypotheses),
         references_per_sentence=len(material.references[0]),
         search=None,
-        warnings=tuple(list_warnings(names, material.hypotheses, material.references, config, material.sources or ())),
+        warnings=(*doubts, *warn_of_brevity(scores)),
         material=material,
         intervals={name: interval for name, interval in intervals.items() if interval is not None},
     )

@@ -403,7 +403,7 @@ def format_statistics(statistics: CorpusStatistics) -> list[str]:
     lines = [
         f"sentence pairs      {splits}",
         "",
-        f"{'':<24}{statistics.source.language:>14}{statistics.target.language:>14}",
+        f"{'':<28}{statistics.source.language:>14}{statistics.target.language:>14}",
     ]
     sides = (statistics.source, statistics.target)
     for title, unit in (("words", "words"), ("subwords", "pieces")):
@@ -420,4 +420,4 @@ def format_statistics(statistics: CorpusStatistics) -> list[str]:
 
 def format_row(name: str, values: list[str]) -> str:
     """Returns a line of the table: a name and one value for each language."""
-    return f"{name:<24}" + "".join(f"{value:>14}" for value in values)
+    return f"{name:<28}" + "".join(f"{value:>14}" for value in values)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
-from nmt_cli.evaluation.metrics.score import Hypotheses, References
+from nmt_cli.evaluation.metrics.score import Hypotheses, References, Score
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.repair.faults import split_units
@@ -42,6 +43,7 @@ OFFSETS = (1, -1, 2, -2)  # lines by which hypotheses may have slipped
 # By which a hypothesis shares more words with another reference than with its own (Dice), 0-1; and the sum over a run
 # of lines: hypotheses that share as many with any reference, of a bad system, reach 1.8 by chance in 3,000 lines.
 LEAST_GAIN, LEAST_SUM = 0.05, 4.0
+LEAST_BREVITY = 0.8  # the brevity penalty, below which translations are so short that a low BLEU needs a reason
 SENTENCES_SHOWN = 10
 SUSPICIOUS_SHARE = 0.1  # share of lines; what occurs in more of them is not an accident
 
@@ -220,6 +222,16 @@ def find_learned(sources: Sequence[str], model: Path) -> list[bool]:
         return [False] * len(sources)
     is_learned: list[bool] = np.isin(hash_sentences(sources), np.load(path, allow_pickle=False)).tolist()
     return is_learned
+
+
+def warn_of_brevity(scores: Mapping[str, Score]) -> list[str]:
+    """Returns a message if the brevity penalty of BLEU takes a fifth of its points or more."""
+    penalised = (score.details for score in scores.values() if score.details.get("brevity_penalty", 1) < LEAST_BREVITY)
+    return [
+        f"the translations have {details['length_ratio']:.0%} of the words of the references, so that BLEU keeps only "
+        f"{details['brevity_penalty']:.0%} of its points (brevity penalty)"
+        for details in islice(penalised, 1)
+    ]
 
 
 def warn_of_leak(seen: Sequence[bool], where: str) -> list[str]:

@@ -23,6 +23,8 @@ from nmt_cli.evaluation.analysis.reliability import (
 from nmt_cli.evaluation.analysis.warnings import check_references, find_seen, list_warnings, warn_of_leak
 from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.sacrebleu_metrics import compute_brevity_penalty, make_bleu
+from nmt_cli.evaluation.metrics.score import Material
+from nmt_cli.evaluation.report import score_material
 from support.properties import examples
 
 
@@ -48,6 +50,15 @@ def test_a_few_odd_references_are_no_habit() -> None:
 
 def test_good_sentences_raise_no_doubt() -> None:
     assert list_warnings(["bleu", "chrf"], ["Das ist so."] * 100, [["Das war so."]] * 100) == []
+
+
+@pytest.mark.parametrize(("words", "said"), [(4, "have 57% of the words"), (6, "")])
+def test_a_brevity_penalty_is_told_in_words_if_it_costs_much(words: int, said: str) -> None:
+    reference = "das ist ein Satz mit sieben Wörtern".split()
+    material = Material([" ".join(reference[:words])] * 100, [[" ".join(reference)]] * 100)
+    warnings = score_material(["bleu", "chrf"], material, ScoreOptions(resamples=0)).warnings
+    assert len(warnings) == bool(said)
+    assert not said or (said in warnings[0] and "BLEU keeps only 47% of its points" in warnings[0])
 
 
 NOUNS = "river bridge garden kettle window ladder basket candle hammer pillow".split()
