@@ -247,7 +247,8 @@ def split_into_bands(target: Sequence[str], width: int) -> list[dict[int, int]]:
     upright = {t: 2 + max(2, count_columns(label)) for t, label in enumerate(target)}
     if sum(upright.values()) <= width:
         return [upright]
-    per_band = max(1, width // 3)
+    bands = math.ceil(len(target) / max(1, width // 3))
+    per_band = math.ceil(len(target) / bands)  # in all bands alike, so that none has a single column
     return [
         dict.fromkeys(range(first, min(first + per_band, len(target))), 3) for first in range(0, len(target), per_band)
     ]

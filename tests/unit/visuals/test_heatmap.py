@@ -162,6 +162,10 @@ def test_columns_that_do_not_fit_follow_in_bands_and_none_is_lost() -> None:
     assert sum(line.count("██") for line in lines[:-1]) == 60
 
 
+def test_no_band_has_a_column_alone() -> None:
+    assert [len(columns) for columns in heatmap.split_into_bands(words(21), 60)] == [11, 10]
+
+
 def test_even_attention_of_a_long_sentence_is_not_blank() -> None:
     lines = format_heatmap(np.full((3, 50), 0.02), words(50), words(3), 80)
     assert any("░" in line for line in lines[:-1])

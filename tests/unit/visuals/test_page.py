@@ -258,6 +258,8 @@ def test_a_prepared_corpus_is_drawn_and_told(tmp_path: Path) -> None:
     lines = format_statistics(statistics)
     assert f"train {statistics.splits['train']:,}" in lines[0]
     assert any(line.startswith("test words unseen") for line in lines)
+    end = next(row for row, line in enumerate(lines) if line.startswith("test words unseen"))
+    assert len({len(line) for line in lines[2 : end + 1]}) == 1  # the numbers are below their headings
 
 
 def test_several_corpora_have_a_line_each_and_every_tick_is_a_whole_number(tmp_path: Path) -> None:
