@@ -394,7 +394,7 @@ def clear_leftovers(target: Path) -> None:
 def refuse_to_overwrite(path: Path, *, replace: bool) -> None:
     """Raises OutputError if `path` is a file, or a directory that is not empty and `replace` is false."""
     if path.exists() and not path.is_dir():
-        raise OutputError(f"{path} is a file, but a directory is to be written there", hint="name a directory")
+        raise OutputError(f"{path} is a file, but nmt needs to write a directory there", hint="name a directory")
     if path.is_dir() and any(path.iterdir()) and not replace:
         raise OutputError(f"{path}/ already exists", hint="replace it with --force, or name another directory")
 

@@ -217,7 +217,7 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
         pairs = [TaggedPair(row.source, row.target, merge_tags(file.tags, row.tags)) for row in rows]
     except DataError as error:
         if "--source-file" in (error.hint or ""):  # of `nmt prepare`
-            error.hint = "write a source, a tab and its translation on each line"
+            error.hint = "write a source sentence, a tab and a translation on each line"
         if "--source-language" not in (error.hint or ""):
             raise
         raise MemoryLanguageError(error.message, hint=describe_languages(languages)) from error

@@ -459,8 +459,8 @@ FEWEST_IN_WEEK, LONGEST_WEEK = 3, 60  # days, and characters, of the head of a c
 def find_weekdays(kind: Kind, text: str, context: Context) -> Iterator[Span]:
     """Yields abbreviated days: `Mon-Fri`, `on Tue. at`, `Sat 9:00`; but not `The Sun is up`.
 
-    They need a full stop within the sentence, a preposition, another such day, a time or what shops say about a day
-    beside them, or must be all of the text, since many are words too.
+    Many abbreviations are also ordinary words. One therefore counts as a day only if it is the whole text, ends in a
+    full stop within the sentence, or is next to a preposition, another such day, a time or a phrase from opening hours.
     """
     days = list(find_short_days(text, context.languages[0], context.is_word))
     target = load_calendar(context.languages[1])

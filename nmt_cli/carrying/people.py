@@ -104,7 +104,7 @@ def read_person(match: re.Match[str], source: LanguageRules, target: LanguageRul
 
 
 def find_name(match: re.Match[str]) -> tuple[int, int]:
-    """Returns the place of a name, with the surname after a given name; the name may be after a mark."""
+    """Returns the start and end of a name, including a surname after a given name. A mark may precede the name."""
     behind = match if match["name"] else re.compile(rf"[{COVERS}]+(?P<name>{SURNAME})").match(match.string, match.end())
     if behind is None:
         return match.end(), match.end()

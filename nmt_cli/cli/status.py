@@ -119,8 +119,8 @@ def describe_model(status: Status) -> str:
     card = status.card
     if card is None:
         others = f"; installed: {', '.join(status.named_models)}" if status.named_models else ""
-        state = "an interrupted training is" if status.is_interrupted else "none"
-        state = "a training runs" if is_being_trained(status.model) else state
+        state = "an interrupted training run" if status.is_interrupted else "none"
+        state = "training is running" if is_being_trained(status.model) else state
         return f"{state} in {status.model}/{others}"
     network = str(card.network.get("architecture", "rnn"))
     network += f" with {card.network['attention']} attention" if "attention" in card.network else ""

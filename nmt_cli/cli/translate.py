@@ -132,7 +132,7 @@ FILES_HELP = "Text with one sentence per line, documents, or folders of these; d
 BEST_HELP = "Number of hypotheses written per line, best first."
 PREFIX_HELP = "Begin every translation with this text."
 INFO_HELP = "Print the languages, sizes, scores and licence of the model; without a model, of all installed models."
-SCORE_HELP = "Score existing translations: each line is a source, a tab and its translation."
+SCORE_HELP = "Score existing translations: each line contains a source sentence, a tab and a translation."
 OUTPUT_HELP = (
     "Output file; for several files, a directory or a pattern such as '{name}.{lang}{ext}'. Existing files are only "
     "replaced with --force."

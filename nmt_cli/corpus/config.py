@@ -43,7 +43,8 @@ class PrepareOptions(Settings, panel="Data"):
     )
     source_type: Literal["text", "features", "image"] = setting(
         "text",
-        "Contents of the first column: text, or names of files: features (.npy, .npz) or image (PNG, JPEG, ...).",
+        "What the first column contains: text, or paths of feature files (features: .npy, .npz) or of pictures (image: "
+        "PNG, JPEG, ...).",
         harmless=False,
     )
     image_weights: str | None = setting(
@@ -85,7 +86,7 @@ class PrepareOptions(Settings, panel="Data"):
     )
     max_ratio: float | None = setting(
         None,
-        "Maximum ratio of the words of the two sides; pairs of up to 5 words may have any ratio "
+        "Maximum ratio between the word counts of the two sides; pairs of up to 5 words may have any ratio "
         "[learned from the corpus].",
         panel="Checks",
         low=1,
@@ -137,7 +138,7 @@ class PrepareOptions(Settings, panel="Data"):
         0.3, "Share of the pairs, 0 to 1, that --context learns with the previous pair.", low=0, high=1
     )
     near_duplicates: bool = setting(
-        False, "Also keep near-duplicate sentences within one split.", panel="Splits", harmless=True
+        False, "Also put near-duplicate sentences into the same split.", panel="Splits", harmless=True
     )
     seed: int = setting(
         1,

@@ -244,7 +244,7 @@ def check_request(
     check_sizes(config.dev, config.test)
     if report is not None and directory.resolve() in report.resolve().parents:
         raise OptionError(
-            f"--report {report} is in {directory}/, which is replaced as a whole",
+            f"--report {report} is in {directory}/, which nmt prepare replaces as a whole",
             hint="write the report somewhere else",
         )
     inputs = CorpusInputs(roles, config)
@@ -306,11 +306,14 @@ def require_writable(source: Path, directory: Path, *, replace: bool) -> None:
         )
     files.refuse_to_overwrite(directory, replace=replace)
     if directory.is_dir() and directory.resolve() in source.resolve().parents:
-        raise OutputError(f"{source} is in {directory}/, which is to be replaced", hint="move the file out first")
+        raise OutputError(
+            f"{source} is in {directory}/, which nmt prepare would replace", hint="move the file out first"
+        )
     foreign_files = list_foreign_files(directory)
     if foreign_files:
         raise OutputError(
-            f"{directory}/ is to be replaced, but {foreign_files[0]} in it is not part of the prepared corpus",
+            f"nmt prepare would replace {directory}/, but it contains {foreign_files[0]}, "
+            "which is not part of the prepared corpus",
             hint="move it out first, or name another directory with --data",
         )
     files.require_parent(directory, f"{directory}/", hint="name a directory that you can write to with --data")

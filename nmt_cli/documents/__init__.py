@@ -124,29 +124,29 @@ def check_options(name: str, source: DocumentSource) -> None:
     """Raises OptionError for options that the format `name` lacks."""
     config, where = source.config, f"{source.name} is read as {name}"
     if config.new_column is not None and len(config.column) != 1:
-        several = "leave --new-column out: the translations of each column get one of their own"
+        several = "leave --new-column out: each column's translations then get a column of their own"
         hint = several if config.column else "name the column to translate with --column"
         raise OptionError(f"--new-column needs {'one ' * bool(config.column)}--column", hint=hint)
-    if config.column and name not in HOLDERS["column"]:
-        raise OptionError(
-            f"--column: {where}, which has no columns", hint="name its format with --format tsv, csv or jsonl"
-        )
     for option, is_set in (("--retranslate", config.retranslate), ("--fuzzy", config.fuzzy)):
         formats = HOLDERS[option.removeprefix("--")]
         if is_set and name not in formats:
-            raise OptionError(f"{option} applies to {', '.join(formats)}", hint="leave it out, or name the --format")
-    if config.qa_column is not None and (name not in HOLDERS["qa_column"] or not config.column):
-        raise OptionError(
-            f"--qa-column: {where}, which has no columns", hint="--report qa.html shows what is wrong with any text"
-        )
+            raise OptionError(
+                f"{option} applies only to {', '.join(formats)}; {where}", hint="leave it out, or name the --format"
+            )
     if config.confidence and not has_room(name, config):
         raise OptionError(
             f"--confidence: {where}, which cannot store it",
             hint="leave it out: --report qa.html shows the confidence of every text to check",
         )
-    if config.sort_by_confidence and name not in HOLDERS["sort_by_confidence"]:
-        raise OptionError(f"--sort-by-confidence: {where}, whose parts must keep their order", hint="leave it out")
-    if config.sort_by_confidence and not config.column:
-        raise OptionError("--sort-by-confidence needs --column", hint="name the column to translate with --column")
+    for option, problem, hint in (
+        ("column", "which has no columns", "name its format with --format tsv, csv or jsonl"),
+        ("qa_column", "which has no columns", "use --report qa.html, which shows the failed checks of any document"),
+        ("sort_by_confidence", "whose parts must keep their order", "leave it out"),
+    ):
+        if getattr(config, option) not in (None, False, ()) and name not in HOLDERS[option]:
+            raise OptionError(f"--{option.replace('_', '-')}: {where}, {problem}", hint=hint)
+    for option, is_set in (("--qa-column", config.qa_column), ("--sort-by-confidence", config.sort_by_confidence)):
+        if is_set and not config.column:
+            raise OptionError(f"{option} needs --column", hint="name the column to translate with --column")
     if config.encoding is not None and find_row(name).names_encoding:
         raise OptionError(f"--encoding: {where}, which names its encoding itself", hint="leave it out")

@@ -38,8 +38,9 @@ def require_languages(source: DocumentSource) -> None:
     languages = find_languages_in_name(PurePath(source.name).name)
     if not any(are_same_languages((code, ""), (source.source_language, "")) for code in languages):
         raise DataError(
-            f"{source.name} is {' -> '.join(languages)} by its name, but the model translates {source.source_language}",
-            hint="choose another --model, or rename the file if its languages differ",
+            f"judging by its name, {source.name} is {' -> '.join(languages)}, "
+            f"but the model translates from {source.source_language}",
+            hint="choose another --model, or rename the file if its name is wrong",
         )
 
 

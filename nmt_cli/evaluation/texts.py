@@ -67,7 +67,7 @@ class SideText:
 
 
 def split_column(path: Path) -> tuple[Path, str | None]:
-    """Splits `FILE:COLUMN` into file and column; a file whose own name has the colon is taken as a whole."""
+    """Splits `FILE:COLUMN` into file and column; a file name that itself contains a colon is not split."""
     name, colon, column = str(path).rpartition(":")
     return (Path(name), column) if colon and column and not path.exists() and Path(name).exists() else (path, None)
 

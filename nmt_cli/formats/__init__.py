@@ -243,7 +243,8 @@ FORMATS = (
     make_binary(
         *("office", "a document from an old version of Office", ".doc .xls .ppt"),
         starts=(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",),
-        advice="save it in its newer form (.docx, .xlsx, .pptx) first; if it is that, it has a password: remove it",
+        advice="save it in the newer format (.docx, .xlsx, .pptx) first; if it already has this format, it is "
+        "protected by a password: remove the password",
     ),
     make_binary("gzip", "compressed", ".gz", starts=(b"\x1f\x8b",), advice=UNPACK),
     make_binary("xz", "compressed", ".xz", starts=(b"\xfd7zXZ",), advice=UNPACK),

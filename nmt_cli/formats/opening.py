@@ -1,4 +1,6 @@
-"""Opens what is read as sentence pairs, or as text of one language: by `--format`, else by content and name.
+"""Opens files of sentence pairs, or of text in one language.
+
+`--format` decides how they are read, otherwise their content and name do.
 
 corpus.tsv                      TsvReader       two columns of a table
 train.en,train.de               ParallelReader  two files, line by line

@@ -207,7 +207,10 @@ def load_folded_names() -> dict[str, list[str]]:
 
 @lru_cache(1 << 15)
 def fold_name(name: str) -> str:
-    """Returns a name without case, accents and marks: "raramuri" for "Rarámuri", "k iche" for "K'iche'"."""
+    """Returns a name in lower case, without accents and punctuation.
+
+    "raramuri" for "Rarámuri", "k iche" for "K'iche'".
+    """
     if not name.isascii():
         name = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
     return " ".join(re.findall(r"[^\W_]+", name.casefold()))

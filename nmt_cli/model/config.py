@@ -188,7 +188,7 @@ class RnnConfig(ModelConfig, panel="Network"):
     def check_encoder(self) -> None:
         if self.bidirectional and self.encoder_width % 2:
             raise OptionError(
-                f"{self.encoder_option}; an even number is needed, half for each direction",
+                f"{self.encoder_option}, but a bidirectional encoder needs an even number: half for each direction",
                 hint="use an even number, or --no-bidirectional",
             )
         if self.attention_kind.needs_equal_widths and self.encoder_width != self.units:

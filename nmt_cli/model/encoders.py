@@ -199,8 +199,6 @@ def read_picture(path: Path) -> NDArray[np.float32]:
     try:
         image = keras.utils.load_img(path, target_size=(SIDE, SIDE), interpolation="bilinear")
     except (OSError, ValueError, SyntaxError, DecompressionBombError) as error:  # the last two are Pillow's own
-        raise DataError(
-            f"{path} is not a picture that can be read", hint="it reads PNG, JPEG, BMP, GIF and WebP"
-        ) from error
+        raise DataError(f"{path} cannot be read as a picture", hint="nmt reads PNG, JPEG, BMP, GIF and WebP") from error
     pixels: NDArray[np.float32] = keras.utils.img_to_array(image, dtype="float32")
     return pixels

@@ -1,6 +1,7 @@
-"""The interface of a rewrite: reads a text in another form, and undoes that in the translation. Knows no rewrite.
+"""The interface of a rewrite, which simplifies a source text and undoes the change in the translation.
 
-`Entities` reads `caf&eacute;` as `café`, and keeps the memo `{"é": "&eacute;"}`, by which it writes the translation.
+`Entities` reads `caf&eacute;` as `café`, and keeps the memo `{"é": "&eacute;"}`, with which it restores the entity in
+the translation. This module does not depend on any rewrite.
 """
 
 from __future__ import annotations

@@ -463,7 +463,7 @@ class PictureEntries:
     depth: Annotated[int, Range(1, 10**6)]
 
     is_text: ClassVar[bool] = False
-    line: ClassVar[str] = "The path of one file per line"
+    line: ClassVar[str] = "One path per line"
 
     def open_source(self, load_tokenizer: Callable[[], Tokenizer]) -> Source:
         """Returns the source side as it was in training."""

@@ -63,10 +63,13 @@ class ServedModel:
 
     @classmethod
     def read(cls, directory: Path) -> ServedModel:
-        """Reads only the card. Raises NotFoundError, DamagedError, and OptionError for a model that reads pictures."""
+        """Reads only the card. Raises NotFoundError, DamagedError, and OptionError for a captioning model."""
         card = read_card(directory)
         if card.has_pictures:
-            raise OptionError(f"{directory}/ reads pictures, which cannot be served", hint="serve text models")
+            raise OptionError(
+                f"{directory}/ is a captioning model, and the server does not support these",
+                hint="serve models that translate text",
+            )
         files = ModelDirectory(directory, card, card.default_precision).files
         size = sum((directory / name).stat().st_size for name in files if (directory / name).is_file())
         source, target = find_language(card.source_language), find_language(card.target_language)
@@ -95,7 +98,7 @@ def require_same_directions(card: ModelCard, models: Iterable[ServedModel]) -> N
         sides = (replace_languages(languages, model.tags) for languages in (card.languages, model.card.languages))
         new, old = ([*map(find_language_tag, codes)] for codes in sides)
         if card.has_pictures or new != old or not {*map(str, model.tags)} <= card.tags.keys():
-            problem = "reads pictures" if card.has_pictures else f"translates {' to '.join(new)}"
+            problem = "is a captioning model" if card.has_pictures else f"translates {' to '.join(new)}"
             raise OptionError(f"{model.directory}/ now {problem}, and no longer translates {' to '.join(old)}")
 
 

@@ -271,7 +271,7 @@ class SuggestionFile:
         is_writable = os.access(self.path, os.R_OK | os.W_OK) if self.path.exists() else os.access(folder, os.W_OK)
         if not folder.is_dir() or not is_writable or (self.path.exists() and not self.path.is_file()):
             raise OutputError(
-                f"--suggestions {self.path} cannot be written", hint="name a file in a directory that can be written"
+                f"--suggestions {self.path} is not writable", hint="name a file in a directory that you can write to"
             )
 
     def find_path(self, model: ServedModel) -> Path:

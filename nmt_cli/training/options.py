@@ -86,8 +86,8 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     init_from: str | None = setting(
         None,
-        "Model to start from: in the same languages (fine-tuning), or in others (a parent for a small corpus); none: "
-        "random weights.  [default: for a small corpus, an installed model that shares a language]",
+        "Model to start from: one for the same languages (fine-tuning), or for others (a parent for a small corpus); "
+        "none: random weights.  [default: for a small corpus, an installed model that shares a language]",
         panel="Fine-tuning",
         harmless=True,
     )

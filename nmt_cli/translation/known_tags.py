@@ -48,7 +48,7 @@ def find_tags(names: Iterable[str], card: ModelCard, model: Path | str) -> TagSe
 def find_scope(context: int | None, card: ModelCard, model: Path | str) -> ContextScope:
     """Returns what is read with the sentence before. Raises OptionError if a model that knows none is asked for it."""
     if context and not card.context:
-        hint = "it was trained without: see docs/context.md"
+        hint = "it was trained without context: see docs/context.md"
         raise OptionError(f"{model}/ does not read the previous sentence", hint=hint)
     if context is None:
         return "documents" if card.context else "nothing"

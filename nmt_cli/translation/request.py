@@ -69,7 +69,7 @@ class PackedFiles(NamedTuple):
 class TranslationRequest:
     """The model, or ensemble of models, to load, how to run it, and how it translates. Implements `workers.work.Work`.
 
-    With `score`, each text is a source, a tab and a given translation, which the model scores; only the tags,
+    With `score`, each text is a source sentence, a tab and a translation, which the model scores; only the tags,
     `max_source_length` and the checks of the options are used. `opener` is a top-level function, so that it can be
     pickled; by default it is `load`.
     """
@@ -262,6 +262,6 @@ def split_pair(line: str, number: int) -> tuple[str, str]:
     if line.strip() and not (tab and source.strip()):
         raise DataError(
             f"line {number:,} of the input is not a pair: {line[:40]!r}",
-            hint="with --score, each line is a source, a tab and its translation",
+            hint="with --score, each line must contain a source sentence, a tab and a translation",
         )
     return source, target

@@ -202,12 +202,12 @@ def complete_request(request: DrawingRequest) -> DrawingRequest:
     if targets and len(targets) != len(sentences):
         raise OptionError(
             f"{len(targets)} --target for {format_count(len(sentences), 'sentence')}",
-            hint="give one per sentence, in the same order",
+            hint="give one --target per sentence, in the same order",
         )
     if request.config.heads and len(request.models) > 1:
-        raise OptionError("--heads draws one model", hint="leave it out to compare their mean attention")
+        raise OptionError("--heads draws only one model", hint="leave --heads out to compare the models")
     if not all(target.strip() for target in targets):
-        raise OptionError("a --target is empty", hint="leave it out to see what the model writes")
+        raise OptionError("a --target is empty", hint="leave --target out to draw the translation of the model")
     config = replace(request.config, target=targets)
     return replace(request, sentences=sentences, config=config, outputs=request.outputs or (TERMINAL,))
 
@@ -220,10 +220,10 @@ def open_attentive(request: DrawingRequest, model: Path) -> LineTranslator:
     if translator.card.network.get("attention") == "none":
         raise OptionError(
             f"the model in {model}/ has no attention to draw",
-            hint="train one with an --attention other than none; --beam, --curves and --nearest work here",
+            hint="name a model with attention; --beam, --curves and --nearest also work with this model",
         )
     if len(request.models) > 1 and not translator.reads_text:
-        raise OptionError(f"the model in {model}/ reads pictures", hint="draw each model separately")
+        raise OptionError(f"the model in {model}/ is a captioning model", hint="draw each model separately")
     return translator
 
 
@@ -246,10 +246,11 @@ def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     for number, row in enumerate(rows, start=1):
         if len(row) < 2 or not (row[0].strip() and row[1].strip()):
             raise DataError(
-                f"{name_place(str(path), number)} is not a pair", hint="a line is a source, a tab and its translation"
+                f"{name_place(str(path), number)} is not a pair",
+                hint="each line must contain a source sentence, a tab and a translation",
             )
     if not rows:
-        raise DataError(f"{path} is empty", hint="write a pair on each line: a source, a tab and its translation")
+        raise DataError(f"{path} is empty", hint="write a source sentence, a tab and a translation on each line")
     return tuple(row[0] for row in rows), tuple(row[1] for row in rows)
 
 
@@ -261,7 +262,7 @@ def measure_all_heads(
     Raises OptionError for any network but a Transformer, MissingExtraError without TensorFlow.
     """
     if translator.card.network.get("architecture") != "transformer":
-        raise OptionError(f"--heads: the model in {model}/ is not a Transformer", hint="leave it out")
+        raise OptionError(f"--heads: the model in {model}/ is not a Transformer", hint="leave --heads out")
     require_tensorflow("drawing every head")
     with silent_tensorflow():
         from nmt_cli.training.export.keras_engine import load_network, measure_heads
@@ -275,7 +276,7 @@ def measure_all_heads(
         measured = measure_heads(network, translator.source.make_batch(rows), translation.hypotheses[0].tokens)
         weights.append(measured[..., rows[0].tags :])
         if weights[-1].shape[2:] != translation.hypotheses[0].attention.shape:  # type: ignore[union-attr]
-            message = f"--heads: {translation.source!r} is longer than the model reads at once"
+            message = f"--heads: {translation.source!r} is too long for the model to read at once"
             raise OptionError(message, hint="give its sentences one by one")
     return weights
 

@@ -173,8 +173,8 @@ def find_reused_subwords(path: Path, settings: TokenizerSettings) -> ReusedSubwo
             Tokenizer.load(file, reused.settings)
         except DamagedError as error:
             raise DataError(
-                f"{error.message}; --tokenizer-from needs the subwords of nmt",
-                hint="name a model or corpus that nmt made",
+                f"{error.message}; --tokenizer-from needs subwords learned by nmt",
+                hint="name a model or a prepared corpus",
             ) from error
     return reused
 

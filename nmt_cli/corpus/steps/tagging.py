@@ -76,7 +76,7 @@ def label_registers(pairs: Pairs, config: PrepareOptions, target_language: str) 
     if not any(of_language.formal for of_language in rules.values()):
         raise OptionError(
             f"--register auto: nmt has no rules for forms of address in {target_language}",
-            hint="name the register of each pair in a column: --tag-column",
+            hint="add a column with the register of each pair, and name it with --tag-column",
         )
     for number, tags in tag_sets:
         if rules[number].formal and not any(tag.kind is TagPurpose.REGISTER for tag in tags):

@@ -211,7 +211,7 @@ class XcodeDocument(AppCatalogue):
         strings = find_member(text, skip_blanks(text, 0), "strings")
         declared = str(catalogue.get("sourceLanguage", ""))
         if strings is None or not isinstance(strings.value, dict) or not declared:
-            self.source.refuse(1, "no strings of a string catalogue", "with --format json, its values are translated")
+            self.source.refuse(1, "no strings of a string catalogue", "to translate its values, use --format json")
         self.layout = JsonSpelling(text)
         position, self.has_source = 0, not strings.value
         for member in list_members(text, strings.value_start):
@@ -229,7 +229,7 @@ class XcodeDocument(AppCatalogue):
             value = json.loads(text, strict=False)
         except (ValueError, RecursionError) as error:
             self.source.refuse(
-                getattr(error, "lineno", 1), "not valid JSON", "with --format text, it is translated by line"
+                getattr(error, "lineno", 1), "not valid JSON", "to translate it line by line, use --format text"
             )
         return value if isinstance(value, dict) else {}
 

@@ -112,7 +112,9 @@ class JsonDocument(Document):
             self.refuse_at(text, len(text), "not valid JSON: a bracket is not closed")
 
     def refuse_at(self, text: str, position: int, problem: str) -> NoReturn:
-        self.source.refuse(text.count("\n", 0, position) + 1, problem, "with --format text, it is translated by line")
+        self.source.refuse(
+            text.count("\n", 0, position) + 1, problem, "to translate it line by line, use --format text"
+        )
 
     def read_value(self, written: str, levels: list[JsonLevel]) -> Iterator[str | Paragraph]:
         level, raw = levels[-1], written[1:-1]

@@ -171,7 +171,7 @@ def group_by_seen(example: Example) -> str | None:
         return None
     if normalise(example.source) in example.training.sources:
         return "seen in training"
-    return "seen but for case" if tuple(split_words(example.source)) in example.training.wordings else "unseen"
+    return "seen with other case" if tuple(split_words(example.source)) in example.training.wordings else "unseen"
 
 
 PROFILED = ("bleu", "chrf")  # the scores of each group
@@ -227,9 +227,9 @@ SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
     ),
     (
         "seen in training",
-        "training sources, verbatim or except for case and punctuation",
+        "whether the source occurs in training, exactly or apart from case and punctuation",
         group_by_seen,
-        ("unseen", "seen but for case", "seen in training"),
+        ("unseen", "seen with other case", "seen in training"),
     ),
     ("numbers", "digits of the reference", group_by_numbers, ("none", "kept", "lost or changed")),
     ("negation", "words like not, no, never", group_by_negation, ("none", "kept", "lost", "added")),

@@ -87,7 +87,7 @@ def find_raw_output(hypotheses: Hypotheses, references: Sequence[str]) -> list[s
         count = sum(pattern.search(text) is not None and pattern.search(other) is None for text, other in pairs)
         if count > len(hypotheses) * SUSPICIOUS_SHARE:
             number = format_count(count, "hypothesis has", "hypotheses have")
-            return [f"{number} {marks}, and the references have none: {advice}"]
+            return [f"{number} {marks}, but the references have none: {advice}"]
     return []
 
 

@@ -41,7 +41,7 @@ def choose_tokenizer(config: ScoreOptions, language: str) -> tuple[ScoreOptions,
     chosen = preferred
     if preferred in PACKAGES and find_spec(PACKAGES[preferred][0]) is None:
         chosen = "char" if preferred == "ja-mecab" else "13a"
-    note = f"BLEU of {language} counts the words of --bleu-tokenizer {chosen}"
+    note = f"BLEU for {language} uses --bleu-tokenizer {chosen}"
     if chosen != preferred:
         note += f"; for {preferred}: pip install 'sacrebleu[{PACKAGES[preferred][1]}]'"
     return dataclasses.replace(config, bleu_tokenizer=chosen), note  # type: ignore[arg-type]

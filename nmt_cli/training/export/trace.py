@@ -324,7 +324,7 @@ def collect_garbage_often() -> Iterator[None]:
     """Within the block, Python collects cyclic garbage often, but only among new objects.
 
     tf2onnx copies the graph with all its weights in each of its passes, and the copies contain reference cycles. With
-    the usual thresholds they grow to fifty times the weights before the collector runs.
+    the usual thresholds, the copies grow to fifty times the size of the weights before the collector runs.
     """
     thresholds = gc.get_threshold()
     gc.freeze()

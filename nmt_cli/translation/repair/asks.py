@@ -7,7 +7,7 @@ into questions, one way after the other until one helps. All questions of a way 
 and asks for "We have ⟦0⟧ cats.". "Wir haben ⟦0⟧ Katzen." loses less and is kept, with a `Repair` of "numbers". The last
 rows ask how likely a translation is without some words, and so find words that were left out.
 
-A new reason to ask again is a row. Models of the other direction rank hypotheses and read translations back in
+To add a reason to ask again, add a row. Models of the other direction rank hypotheses and read translations back in
 `translation.forced`.
 """
 
@@ -305,8 +305,8 @@ def judge_hypothesis(
 ) -> Fault | None:
     """Returns the fault of a hypothesis; being cut at the user's own limit is not a fault.
 
-    If both sides are in the `same_language`, a copy is none. `find_word_fault` finds those that only a profile of the
-    training text shows.
+    If both sides are in the same language (`same_language`), a copy is not a fault. `find_word_fault` finds faults that
+    only a profile of the training text shows.
     """
     finished = hypothesis.finished or len(hypothesis.pieces) >= config.max_length
     fault = find_fault(source, hypothesis.text, finished=finished, same_language=same_language)

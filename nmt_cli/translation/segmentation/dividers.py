@@ -136,7 +136,7 @@ def skip_after(text: str, spans: Sequence[Span], start: int, end: int) -> int:
 
 
 def crosses_span(match: re.Match[str], spans: Sequence[Span]) -> bool:
-    """Whether a match shares characters with a span; list numbers may be spans themselves (1.2.3)."""
+    """Whether a match overlaps a span. A list number (1.2.3) that is itself a span does not count."""
     start, end = match.span()
     return any(
         not (span.text[0].isdigit() and start <= span.start and span.end <= end)

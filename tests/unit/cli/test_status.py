@@ -62,9 +62,9 @@ def test_a_corpus_is_described_and_a_model_after_it(empty_place: Path, monkeypat
     assert "20 dev, 20 test" in corpus
     assert (model, following) == ("model    none in model/", "next     nmt train")
     write_state(empty_place / "model", updates=9)
-    assert describe_status({})[1:3] == ["model    an interrupted training is in model/", "next     nmt train --resume"]
+    assert describe_status({})[1:3] == ["model    an interrupted training run in model/", "next     nmt train --resume"]
     with lock_model(empty_place / "model", replace=False, resume=True):
-        assert describe_status({})[1:3] == ["model    a training runs in model/", "next     nmt visualize --curves"]
+        assert describe_status({})[1:3] == ["model    training is running in model/", "next     nmt visualize --curves"]
     development = {"bleu": {"value": 27.83}, "chrf": {"value": 48.1}}
     network = {"architecture": "rnn", "attention": "additive"}
     card = make_card(epochs=5, development=development, network=network)

@@ -304,7 +304,7 @@ def test_what_is_no_prepared_corpus_is_never_replaced(pairs_file: Path, tmp_path
         prepare(pairs_file, pairs_file.parent, PrepareOptions(), replace=True)
     prepare(pairs_file, tmp_path / "out", PrepareOptions())
     inside = Path(shutil.copy(pairs_file, tmp_path / "out" / "corpus.tsv"))
-    with pytest.raises(OutputError, match="which is to be replaced"):
+    with pytest.raises(OutputError, match="which nmt prepare would replace"):
         prepare(inside, tmp_path / "out", PrepareOptions(), replace=True)
     assert pairs_file.exists() and inside.exists()
 

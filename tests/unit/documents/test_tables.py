@@ -188,8 +188,10 @@ def test_a_further_column_needs_a_name_of_its_own_and_a_table() -> None:
         converted("tsv", "a\tb\n", column="a", qa_column="b")
     with pytest.raises(DataError, match="already exists"):
         converted("tsv", "a\tb\n", column="a", qa_column="a_de")
-    with pytest.raises(OptionError, match="--qa-column"):
+    with pytest.raises(OptionError, match=r"--qa-column: .* which has no columns"):
         converted("text", "a\n", qa_column="b")
+    with pytest.raises(OptionError, match="--qa-column needs --column"):
+        converted("tsv", "a\tb\n", qa_column="c")
 
 
 def test_several_columns_are_translated_at_once() -> None:

@@ -48,7 +48,7 @@ TRAINING = TrainingSources.from_sources(["the dog runs", "the cat"] * 3 + ["Wher
         (traits.group_by_length_ratio, Example("a b c d", "a"), "too long"),
         (traits.group_by_length_ratio, Example("a b", "a"), "as long"),
         (traits.group_by_seen, Example("", "", " Where is  Tom?", TRAINING), "seen in training"),
-        (traits.group_by_seen, Example("", "", "where is TOM", TRAINING), "seen but for case"),
+        (traits.group_by_seen, Example("", "", "where is TOM", TRAINING), "seen with other case"),
         (traits.group_by_seen, Example("", "", "Where is Mary?", TRAINING), "unseen"),
     ],
 )
