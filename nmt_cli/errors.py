@@ -176,5 +176,5 @@ def convert_os_error(error: OSError) -> NmtError:
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return NmtError(f"{prefix}too many open files", hint="raise the limit, as with `ulimit -n 4096`, and try again")
     if path and error.errno == errno.EISDIR:
-        return NotFoundError(f"{path} is a directory; a file is needed here", hint="name a file in it")
+        return NotFoundError(f"{path} is a directory, but must be a file", hint="name a file in it")
     return NmtError(reason)

@@ -188,7 +188,7 @@ def require_file(path: Path) -> Path:
     """
     if path.is_dir():
         raise NotFoundError(
-            f"{path} is a directory; a file is needed here", hint=f"name a file: ls {shlex.quote(str(path))}"
+            f"{path} is a directory, but must be a file", hint=f"name a file: ls {shlex.quote(str(path))}"
         )
     if not path.exists():
         folder = path.parent
@@ -251,10 +251,10 @@ def require_output(
         ways = f"{', '.join(endings[:-1])} or {endings[-1]}"
         raise OptionError(f"{option} cannot be {path}", hint=f"end the name with {ways}: {option} report{endings[0]}")
     if any(path.resolve() == other.resolve() for other in inputs):
-        raise OptionError(f"{option} {path} would replace a file of this command", hint="choose another name")
+        raise OptionError(f"{option} {path} would replace an input of this command", hint="choose another name")
     hint = f"name another file with {option}"
     if path.is_dir():
-        raise OptionError(f"{path} is a directory; the name of a file is needed", hint=hint)
+        raise OptionError(f"{path} is a directory, but must be a file", hint=hint)
     if way_on is not None and has_content(path):
         raise OutputError(f"{path} already exists", hint=f"{way_on}, or {hint}")
     if path.is_file() or not path.exists():

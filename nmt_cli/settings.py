@@ -176,11 +176,11 @@ def check_value(field: dataclasses.Field[Any], kind: Any, value: Any) -> None:
     if declared is None or isinstance(value, bool) or not isinstance(value, int | float):
         return
     if not math.isfinite(value):
-        raise OptionError(f"{flag} is {value}; a number is needed", hint=describe_range(field))
+        raise OptionError(f"{flag} is {value}, but must be a number", hint=describe_range(field))
     if declared.low is not None and value < declared.low:
-        raise OptionError(f"{flag} is {value}; at least {declared.low:,.10g} is needed", hint=describe_range(field))
+        raise OptionError(f"{flag} is {value}, but must be at least {declared.low:,.10g}", hint=describe_range(field))
     if declared.high is not None and value > declared.high:
-        raise OptionError(f"{flag} is {value}; at most {declared.high:,.10g} is possible", hint=describe_range(field))
+        raise OptionError(f"{flag} is {value}, but must be at most {declared.high:,.10g}", hint=describe_range(field))
 
 
 def describe_range(field: dataclasses.Field[Any]) -> str:
@@ -216,7 +216,7 @@ def explain_type(name: str, kind: Any, value: object) -> str:
     parts = typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
     choices = [str(choice) for part in parts for choice in list_choices(part)]
     nearest = find_choice(name, value, choices) if choices else None
-    return f"{f'did you mean {nearest!r}? ' if nearest else ''}it takes {describe_type(kind)}"
+    return f"{f'did you mean {nearest!r}? ' if nearest else ''}use {describe_type(kind)}"
 
 
 def describe_type(kind: Any) -> str:
@@ -226,10 +226,10 @@ def describe_type(kind: Any) -> str:
         parts = [*dict.fromkeys("a list of them" if " or " in name else name for name in names)]
         return f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else parts[0]
     if choices := list_choices(kind):
-        return ", ".join(map(str, choices))
+        return f"one of {', '.join(map(str, choices))}"
     base = typing.get_origin(kind) or kind
     if base in (tuple, Iterable):
-        return f"a list of {describe_type(typing.get_args(kind)[0]).removeprefix('a ').replace('string', 'strings')}"
+        return f"a list of {describe_type(typing.get_args(kind)[0]).removeprefix('a ').removeprefix('one of ').replace('string', 'strings')}"
     name = TYPE_NAMES.get(base) or str(getattr(base, "__name__", base))
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 

@@ -341,7 +341,7 @@ def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelD
 
     if (format == "page") != (assets is not None):
         hint = "name a folder with the files that docs/page.md lists: --assets FOLDER"
-        raise OptionError("a page needs --assets; no other format takes it", hint=hint)
+        raise OptionError("--export page needs --assets, and other formats do not accept it", hint=hint)
     if assets is not None:
         return partial(write_page, assets=find_assets(assets))
     return write_ctranslate2

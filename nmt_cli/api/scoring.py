@@ -253,7 +253,7 @@ class EvaluationRequest:
 
     def __post_init__(self) -> None:
         if [*self.paths].count(Path("-")) > 1:
-            raise OptionError("- is standard input, which can be read only once", hint="give the others as files")
+            raise OptionError("standard input (-) can be read only once", hint="give the others as files")
         rival = next((path for path in self.against if path.is_dir()), None)
         if rival and self.hypothesis and not self.source:
             raise OptionError(
@@ -359,7 +359,7 @@ class EvaluationRequest:
         if find_scope(self.before.context, card, model) == "nothing":
             return replace(text, text_sizes=())
         if not (text.text_sizes or self.references):
-            hint = "prepare the corpus with --context 1, or leave it out"
+            hint = "prepare the corpus with --context 1, or leave --context out here"
             raise OptionError(f"the {self.split} sentences of {self.data}/ are not in document order", hint=hint)
         return replace(text, text_sizes=text.text_sizes or (len(text.lines),))
 
@@ -389,7 +389,7 @@ def read_rival(path: Path, text: texts.ParallelText) -> list[str] | None:
     if path.is_dir():
         if not (path / CARD).is_file():
             raise DataError(
-                f"{path}/ is not a model: it has no {CARD}", hint="--against takes a model or a file of lines"
+                f"{path}/ is not a model: it has no {CARD}", hint="give --against a model, or a file of translations"
             )
         return None
     lines = texts.read_lines_of(path, "hypothesis")

@@ -50,5 +50,5 @@ def parse_size(text: str | None) -> int | None:
         return None
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if match is None:
-        raise OptionError(f"--memory-limit cannot be {text!r}", hint="it takes a size, such as 500M or 2G")
+        raise OptionError(f"--memory-limit cannot be {text!r}", hint="use a size such as 500M or 2G")
     return int(float(match[1]) * UNITS[match[2].upper()])

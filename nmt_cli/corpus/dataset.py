@@ -403,7 +403,7 @@ class ReversedCorpus(PreparedCorpus):
     def swap_sides(self, split: str) -> EncodedSplit:
         """Returns both sides of a split, swapped."""
         encoded = super().load_encoded(split)
-        target: Ragged = encoded.source.require_sentences("networks write text")
+        target: Ragged = encoded.source.require_sentences("a model can translate only into text")
         source = self.encode_anew(encoded.target) if len(super().tokenizer_files) > 1 else encoded.target
         if self.manifest.tags:
             tags = [reverse_tags(row) for row in read_tag_sets(target, self.target_tokenizer)]

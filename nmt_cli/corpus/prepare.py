@@ -314,7 +314,7 @@ def require_writable(source: Path, directory: Path, *, replace: bool) -> None:
         raise OutputError(
             f"nmt prepare would replace {directory}/, but it contains {foreign_files[0]}, "
             "which is not part of the prepared corpus",
-            hint="move it out first, or name another directory with --data",
+            hint="move this file out first, or name another directory with --data",
         )
     files.require_parent(directory, f"{directory}/", hint="name a directory that you can write to with --data")
 

@@ -27,7 +27,7 @@ def require_columns(source: DocumentSource, names: Sequence[str] = ()) -> tuple[
     if not source.config.column:
         known = "; ".join(filter(None, ("give its name or number", list_columns([name.strip() for name in names]))))
         raise OptionError(
-            f"--column is needed: which column of {source.name} should be translated?",
+            f"--column is missing: which column of {source.name} should nmt translate?",
             hint=f"{known}; with --format text, each line is translated as a whole",
         )
     return source.config.column
@@ -56,18 +56,19 @@ def find_column_indexes(source: DocumentSource, first: Sequence[str]) -> list[in
     """
     if source.config.new_column is not None and not has_header(source):
         raise OptionError(
-            "--new-column needs a header, but --column is a number, which means that there is none", hint="leave it out"
+            "--new-column needs a header, but a number as --column means that there is none",
+            hint="leave --new-column out, or name the column",
         )
     names = list(first) if has_header(source) else None  # without a header, a cell that reads "1" is not a name
     columns, known = require_columns(source, first), [name.strip() for name in names or ()]
     for column in columns:
         several = [name for name in map(str.strip, column.split(",")) if name in known or not is_name(name)]
         if len(several) > 1 and column not in known:
-            hint = f"repeat --column for each: {', '.join(map(shlex.quote, several))}"
-            raise OptionError(f"--column takes one column, not {column!r}", hint=hint)
+            hint = f"repeat --column for each column: {', '.join(map(shlex.quote, several))}"
+            raise OptionError(f"--column names a single column, not {column!r}", hint=hint)
     indexes = [find_column(column, names, 0, source.name) for column in columns]
     if len(set(indexes)) < len(indexes):
-        raise OptionError("--column names a column twice", hint="name each once")
+        raise OptionError("--column names a column twice", hint="name each column once")
     return indexes
 
 

@@ -328,7 +328,7 @@ class SubtitleDocument(CueDocument):
         numbered = text if NUMBER_AT_END.search(text) else f"{text}\n\n0"
         events = list(pysubs2.SSAFile.from_string(numbered, format_="srt", keep_html_tags=True))
         if not events:
-            self.source.refuse(1, "there is no cue", "each has a line with two times: 00:00:01,000 --> 00:00:02,000")
+            self.source.refuse(1, "there is no cue", "a cue has a line with two times: 00:00:01,000 --> 00:00:02,000")
         times = [line for line in CUE_LINE.finditer(text) if len(stamp.findall(line[0])) == 2]
         ends = [*(line.start() for line in times[1:]), len(text)]
         for event, line, end in zip(events, times, ends, strict=True):
@@ -357,7 +357,7 @@ class WebVttDocument(CueDocument):
         decoded = decode_document(self.source, lambda _: "utf-8")
         yield make_verbatim_unit(decoded.mark)
         if not decoded.text.startswith("WEBVTT"):
-            self.source.refuse(1, "it is not WebVTT: the first line must be WEBVTT", "name its format with --format")
+            self.source.refuse(1, "this is not WebVTT: the first line must be WEBVTT", "name its format with --format")
         yield from self.translate_cues(decoded.text, list(find_cues(decoded.text)))
 
 

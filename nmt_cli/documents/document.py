@@ -124,7 +124,7 @@ class DocumentSource(NamedTuple):
             size += len(part)
             if size > maximum << 20:
                 raise DataError(
-                    f"{self.name} is larger than {maximum:,} MiB, and must fit into memory as a whole",
+                    f"{self.name} is larger than {maximum:,} MiB, but must fit into memory as a whole",
                     hint="split it, and translate the parts one by one",
                 )
             yield part

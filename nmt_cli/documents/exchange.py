@@ -49,14 +49,14 @@ def fits_model(source: DocumentSource, languages: tuple[str, str]) -> bool:
 def refuse_source(source: DocumentSource, languages: str) -> NoReturn:
     """Raises DataError for a file that has no text in the model's source language, but in these languages."""
     model = find_language_tag(source.source_language)
-    refuse_part(source.name, f"it has {languages}, but the model translates from {model}", "name another --model")
+    refuse_part(source.name, f"the file has {languages}, but the model translates from {model}", "name another --model")
 
 
 def refuse_languages(source: DocumentSource, languages: tuple[str, str]) -> NoReturn:
     models = f"{find_language_tag(source.source_language)} -> {find_language_tag(source.target_language)}"
     refuse_part(
         source.name,
-        f"it is {languages[0] or '?'} -> {languages[1] or '?'}, but the model translates {models}",
+        f"the file is {languages[0] or '?'} -> {languages[1] or '?'}, but the model translates {models}",
         "name another --model, or correct the languages in the file",
     )
 

@@ -296,7 +296,7 @@ class JsonLinesDocument(Document):
     def parse_line(self, number: int, body: str) -> dict[str, Any]:
         value = parse_json(number, body.removeprefix("\ufeff"), self.source.refuse)
         if not isinstance(value, dict):
-            self.source.refuse(number, "not a JSON object", 'each line must be one: {"text": "..."}')
+            self.source.refuse(number, "not a JSON object", 'each line must be a JSON object: {"text": "..."}')
         return value
 
     def check_text(self, number: int, key: str, value: Any, values: dict[str, Any]) -> str | None:

@@ -117,7 +117,7 @@ def read_table(path: Path, lines: list[str], role: SideRole, column: str | None)
     if role != "reference" and width > 1:
         shown = ", ".join(cell[:20] for cell in rows[0][:6])
         raise DataError(
-            f"{path} has {width} columns: {shown}", hint=f"say which one: {path}:1, or its name in the first line"
+            f"{path} has {width} columns: {shown}", hint=f"choose a column: {path}:1, or its name in the first line"
         )
     return SideText([list(column_cells) for column_cells in zip(*rows, strict=True)] if rows else [[]])
 

@@ -23,8 +23,8 @@ COMMANDS: dict[Use, str] = {"pairs": "nmt prepare", "translate": "nmt translate"
 
 # What helps with a file that a command does not read, where the format itself knows nothing better.
 ADVICE: dict[Use, str] = {
-    "pairs": "pairs are read from {formats}; two files of lines with --source-file and --target-file",
-    "translate": "with --format text, each line is translated by itself",
+    "pairs": "nmt prepare reads pairs from {formats}, or from two files of lines with --source-file and --target-file",
+    "translate": "to translate each line by itself, use --format text",
     "score": "give one sentence per line, or {formats}",
 }
 
@@ -348,9 +348,7 @@ def find_added(name: str) -> FileFormat | None:
     added = getattr(load_plugin(plugin), "format", None)
     if not isinstance(added, FileFormat) or added in FORMATS:
         package = name_package_of(plugin)
-        raise DataError(
-            f"{name} of the package {package} has no `format` of its own", hint="see docs/python.md#plugins"
-        )
+        raise DataError(f"{name} of the package {package} has no attribute `format`", hint="see docs/python.md#plugins")
     return added
 
 

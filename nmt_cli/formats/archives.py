@@ -39,17 +39,21 @@ def open_archive(data: bytes, name: str, kind: str) -> ZipFile:
     """Opens an archive in memory. Raises DataError if it is unsafe."""
     if data.startswith(COMPOUND_FILE):
         refuse_part(
-            name, "it is encrypted, or in the format of Office before 2007", f"save it as {kind}, without a password"
+            name,
+            "the file is encrypted, or in the format of Office before 2007",
+            f"save it as {kind}, without a password",
         )
     try:
         archive = ZipFile(io.BytesIO(data))
     except DAMAGE as error:
-        refuse_part(name, f"it is not a zip archive, as {kind} is ({error})", SAVE_AGAIN)
+        refuse_part(name, f"{kind} must be a zip archive, but this file is not ({error})", SAVE_AGAIN)
     entries = archive.infolist()
     if len(entries) > MAXIMUM_PARTS or sum(entry.file_size for entry in entries) > MAXIMUM_TOTAL:
-        refuse_part(name, f"it unpacks to more than {MAXIMUM_PARTS:,} parts or {MAXIMUM_TOTAL >> 30} GiB", DIVIDE)
+        refuse_part(
+            name, f"the archive unpacks to more than {MAXIMUM_PARTS:,} parts or {MAXIMUM_TOTAL >> 30} GiB", DIVIDE
+        )
     if sum(entry.file_size for entry in entries if is_bomb(entry)) > MAXIMUM_COPIED:
-        refuse_part(name, f"parts of it unpack to more than {MAXIMUM_RATIO} times their size", SAVE_AGAIN)
+        refuse_part(name, f"parts of the archive unpack to more than {MAXIMUM_RATIO} times their size", SAVE_AGAIN)
     names: set[str] = set()
     for entry in entries:
         check_entry(entry, name)

@@ -68,7 +68,7 @@ class XmlReader(Reader):
         try:
             collector.feed(chunk, final=final)
         except XmlError as error:
-            hint = f"it should contain {self.expects}"
+            hint = f"the file must contain {self.expects}"
             raise DataError(f"{self.file.name} is not XML: {error}", hint=hint) from error
         except (ValueError, LookupError) as error:  # our own limits; an encoding unknown to Python
             self.refuse_xml(str(error))
@@ -83,7 +83,7 @@ class XmlReader(Reader):
             self.refuse_xml(f"more than {16 * MAXIMUM_UNIT:,} bytes without a unit")
 
     def refuse_xml(self, problem: str) -> NoReturn:
-        raise DataError(f"{self.file.name}: {problem}", hint=f"it should contain {self.expects}")
+        raise DataError(f"{self.file.name}: {problem}", hint=f"the file must contain {self.expects}")
 
 
 def extract_text(element: Element | None, *, keeps_codes: bool = False) -> str:

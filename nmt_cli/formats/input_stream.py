@@ -244,8 +244,8 @@ class InputStream:
                 size += len(chunk)
                 if size > MAXIMUM_EXPANSION * max(self.bytes_read, LARGE // MAXIMUM_EXPANSION):
                     raise DataError(
-                        f"{self.name} is {MAXIMUM_EXPANSION} times as large when it is decompressed",
-                        hint="no ordinary text is; if you trust it, decompress it first",
+                        f"{self.name} grows to more than {MAXIMUM_EXPANSION} times its size when it is decompressed",
+                        hint="ordinary text does not; if you trust the file, decompress it first",
                     )
                 yield chunk
 
@@ -364,5 +364,5 @@ class InputStream:
     def refuse_long_line(self) -> NoReturn:
         raise DataError(
             f"{self.name}, line {self.lines_seen}: longer than {MAXIMUM_LINE:,} bytes",
-            hint="it should contain one sentence pair per line; is it text, with line feeds at the ends of lines?",
+            hint="the file must contain one sentence pair per line; is it a text file with line feeds?",
         )

@@ -88,7 +88,7 @@ def parse_input(text: str) -> CorpusFile:
     tags = [suffix for suffix in suffixes if suffix != TRAIN and not re.fullmatch(WEIGHT, suffix)]
     weight = weights[-1] if weights else 1.0
     if not 0 < weight <= MAXIMUM_WEIGHT:
-        message = f"{text}: a weight is greater than 0 and at most {MAXIMUM_WEIGHT:,}"
+        message = f"{text}: a weight must be greater than 0 and at most {MAXIMUM_WEIGHT:,}"
         raise OptionError(message, hint=f"add a number after the name, such as {name}=2")
     first, comma, second = name.partition(",")
     file = CorpusFile(Path(name), None, weight, TRAIN in suffixes, merge_tags(map(parse_typed_tag, tags)))

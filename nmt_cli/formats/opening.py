@@ -45,7 +45,7 @@ def open_reader(file: CorpusFile, options: ReadOptions) -> Reader:
     if not kind.has_columns:
         refuse_columns(options, file.name)
     if issubclass(kind, KeyedReader):
-        raise DataError(f"{file.name} is one side of {kind.noun}s; two are needed", hint=kind.expects)
+        raise DataError(f"{file.name} has only one side of the {kind.noun}s, but nmt needs both", hint=kind.expects)
     return kind(file, options, (stream,))
 
 
@@ -73,7 +73,7 @@ def refuse_columns(options: ReadOptions, name: str) -> None:
     """Raises OptionError for named columns in a format without columns."""
     for option, value in (("--source-column", options.source_column), ("--target-column", options.target_column)):
         if value is not None:
-            raise OptionError(f"{option}: {name} has no columns", hint="leave it out")
+            raise OptionError(f"{option}: {name} has no columns", hint=f"leave {option} out")
 
 
 def find_format(file: CorpusFile, options: ReadOptions, head: bytes = b"") -> str:
@@ -93,7 +93,7 @@ def require_lines(format: FileFormat, name: str) -> None:
     if format not in LINES:
         require_use(format, "pairs", name)
         raise DataError(
-            f"{name} is {format.title}, not one sentence per line", hint=f"give it alone: nmt prepare {name}"
+            f"{name} is {format.title}, not one sentence per line", hint=f"give the file alone: nmt prepare {name}"
         )
 
 

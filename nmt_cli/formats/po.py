@@ -117,7 +117,7 @@ class EntryParser:
 
     def begin_text(self, line: int, keyword: str) -> None:
         if keyword in self.parts or (keyword != "msgid" and (keyword == "msgctxt") == bool(self.parts)):
-            self.refuse(line, f"{keyword} is not expected here")
+            self.refuse(line, f"{keyword} is unexpected here")
         if keyword.startswith("msgstr"):
             self.message = self.message or len(self.lines)
         self.line, self.keyword = self.line or line, keyword
@@ -126,7 +126,7 @@ class EntryParser:
     def extend(self, line: int, text: str) -> None:
         """Adds a quoted string to the text of the keyword."""
         if not self.keyword or len(text) < 2 or not text.endswith('"'):
-            self.refuse(line, "a quoted string is needed here")
+            self.refuse(line, "expected a quoted string here")
         decoded = ESCAPE.sub(lambda match: ESCAPES[match[0]], text[1:-1]) if "\\" in text else text[1:-1]
         self.parts[self.keyword].append(decoded)
         self.size += len(decoded) + 1  # an empty string counts too
@@ -294,7 +294,7 @@ class XcodeReader(VariantReader):
         declared = str(catalogue.get("sourceLanguage", "")) if isinstance(catalogue, dict) else ""
         strings = find_member(text, skip_blanks(text, 0), "strings") if declared else None
         if strings is None or not isinstance(strings.value, dict):
-            self.refuse(1, "no strings of a string catalogue", f"it should contain {self.expects}")
+            self.refuse(1, "no strings of a string catalogue", f"the file must contain {self.expects}")
         line, position = 1, 0
         for member in list_members(text, strings.value_start):
             line, position = line + text.count("\n", position, member.start), member.start

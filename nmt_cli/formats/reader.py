@@ -135,7 +135,7 @@ class Reader(ABC):
                 if stream.guessed_encoding is not None:
                     self.add_note(f"read as {stream.guessed_encoding}, because it is not UTF-8; {OTHER_ENCODING}")
         if row is None:
-            raise DataError(f"{self.file.name} is empty", hint=f"it should contain {self.expects}")
+            raise DataError(f"{self.file.name} is empty", hint=f"the file must contain {self.expects}")
 
     def add_note(self, note: str) -> None:
         """Records a note for the user about how the file was read."""
@@ -145,7 +145,7 @@ class Reader(ABC):
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
         """Raises DataError with the file and the line; by default the hint describes the expected content."""
         where = name_place(self.file.name, line, self.options.format)
-        raise DataError(f"{where}: {problem}", hint=hint or f"it should contain {self.expects}")
+        raise DataError(f"{where}: {problem}", hint=hint or f"the file must contain {self.expects}")
 
     def read_tags(self, line: int, cell: str) -> TagSet:
         """Returns the tags in a cell. Raises DataError, naming the line, for a text that is not a tag."""
@@ -169,7 +169,7 @@ class Reader(ABC):
 
     def refuse_missing_column(self, line: int, columns: int, needed: int) -> NoReturn:
         """Raises DataError for a line whose `columns` columns do not include the column `needed`, from 1."""
-        self.refuse(line, f"{columns} column{'' if columns == 1 else 's'}, but column {needed} is needed")
+        self.refuse(line, f"{columns} column{'' if columns == 1 else 's'}, but nmt needs column {needed}")
 
 
 @lru_cache(4096)

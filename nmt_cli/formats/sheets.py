@@ -397,7 +397,7 @@ class SpreadsheetReader(TableReader):
         with self.stream.open_binary() as file:
             data: bytes = file.read((MAXIMUM_ARCHIVE << 20) + 1)
         if len(data) > MAXIMUM_ARCHIVE << 20:
-            raise DataError(f"{self.file.name} has more than {MAXIMUM_ARCHIVE:,} MiB", hint="save it as .csv")
+            raise DataError(f"{self.file.name} is larger than {MAXIMUM_ARCHIVE:,} MiB", hint="save it as .csv")
         archive = open_archive(data, self.file.name, "a spreadsheet")
 
         def read_part(part: str) -> bytes:

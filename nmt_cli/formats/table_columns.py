@@ -470,6 +470,6 @@ def refuse_columns(
     guess = [*texts, *(column for column in range(len(kinds)) if column not in texts)][:2]
     raise DataError(
         f"{where}: {count} text, of {len(kinds)}: {shown}{more}",
-        hint="say which two are the pairs, for instance "
+        hint="name the two columns of the pairs, for instance with "
         f"--source-column {min(guess) + 1} --target-column {max(guess) + 1}",
     )

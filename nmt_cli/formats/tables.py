@@ -301,7 +301,7 @@ class TsvReader(TableReader):
         first = quote(self.file.name) if self.file.is_file else "SENTENCES"
         hint = f"give two files of sentences, separated by a comma: nmt prepare {first},TRANSLATIONS"
         hint = hint if line == 1 else "add the translation, or remove the line"
-        self.refuse(line, "one column, but two are needed, separated by a tab", hint)
+        self.refuse(line, "one column, but a pair needs two, separated by a tab", hint)
 
 
 def find_bars(head: Sequence[str]) -> str:

@@ -58,7 +58,7 @@ class XmlGuard:
             self.refuse_entity(name)
 
     def refuse_entity(self, *_declared: Any) -> NoReturn:
-        raise ValueError("it declares entities, which can be made to fill the memory")
+        raise ValueError("the file declares entities, which attackers can use to fill the memory")
 
 
 def make_parser(guard: XmlGuard, encoding: str | None = "utf-8", *, with_entities: bool = False) -> Any:
@@ -91,7 +91,7 @@ def check_xml(text: str, *, with_entities: bool) -> XmlProblem | None:
             error.lineno, f"not valid XML: {expat.ErrorString(error.code)}", "check the file with `xmllint`"
         )
     except ValueError as error:
-        return XmlProblem(parser.CurrentLineNumber, str(error), "write the document without them")
+        return XmlProblem(parser.CurrentLineNumber, str(error), "remove the entity declarations")
     return None
 
 

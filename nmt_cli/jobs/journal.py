@@ -274,7 +274,9 @@ class JournalledExecutor(NamedTuple):
                 remaining = chain([block], remaining)
                 break
             if saved is not None and saved.digest != hash_texts(block.texts):
-                raise DataError(f"the journal {self.journal.path} is from different texts", hint="leave --resume out")
+                raise DataError(
+                    f"the journal {self.journal.path} belongs to different texts", hint="leave --resume out"
+                )
             yield [] if saved is None else self.decode(saved, len(block.texts))
         for answer in self.executor.map_blocks(remaining):
             if answer.translations:

@@ -104,7 +104,7 @@ class ModelConfig(Settings, ABC, panel="Network"):
                     flag = f"--no-{name}" if value is False else f"--{name}"
                     raise OptionError(
                         f"{flag} cannot be combined with --architecture {architecture}",
-                        hint=f"it is an option of --architecture {other}",
+                        hint=f"{flag} is an option of --architecture {other}",
                     )
         return CONFIGS[architecture](**options)
 
@@ -227,7 +227,7 @@ class RnnConfig(ModelConfig, panel="Network"):
         if self.input_feeding and self.attention_kind.feeds_recurrence:
             raise OptionError(
                 f"--input-feeding cannot be combined with --attention {self.attention}",
-                hint="its context already feeds the recurrence; use dot, general, concat or scaled-dot",
+                hint="this attention already feeds in its context; use dot, general, concat or scaled-dot",
             )
         if self.tied and self.readout_width != self.embedding:
             raise OptionError(
@@ -278,7 +278,7 @@ class TransformerConfig(ModelConfig, panel="Network"):
             )
         if self.positions == "sinusoidal" and self.embedding % 2:
             raise OptionError(
-                f"--embedding is {self.embedding}; sinusoidal positions need an even number",
+                f"--embedding is {self.embedding}, but sinusoidal positions need an even number",
                 hint="sines and cosines come in pairs; use an even width, or --positions learned",
             )
 

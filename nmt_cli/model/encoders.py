@@ -175,7 +175,7 @@ def load_network(weights: Path | None) -> Any:
 
     Raises NotFoundError if the weights do not exist or cannot be downloaded, and DataError if they are others.
     """
-    hint = "name a file with the weights with --image-weights, or use features with --source-type features"
+    hint = "give a file of these weights with --image-weights, or use features with --source-type features"
     keras.utils.disable_interactive_logging()  # Keras would report the download on standard output
     if weights is not None:
         require_file(weights)

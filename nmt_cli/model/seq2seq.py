@@ -37,12 +37,13 @@ def make_encoder(config: ModelConfig, *, reads_pictures: bool, name: str) -> Enc
             return GridEncoder(config, name=name)
         case RnnConfig():
             raise OptionError(
-                "--attend-embeddings needs text, but the sources of this corpus are pictures", hint="leave it out"
+                "--attend-embeddings needs text, but the sources of this corpus are pictures",
+                hint="leave --attend-embeddings out",
             )
         case TransformerConfig() if not reads_pictures:
             return TransformerEncoder(config, name=name)
     raise OptionError(
-        f"--architecture {config.architecture} reads text, but the sources of this corpus are pictures",
+        f"--architecture {config.architecture} needs text, but the sources of this corpus are pictures",
         hint="use --architecture rnn",
     )
 

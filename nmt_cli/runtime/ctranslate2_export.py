@@ -142,9 +142,9 @@ def refuse_layers(card: ModelCard) -> None:
     tokenizer, train = card.tokenizer, "nmt train --architecture transformer"
     refusals = {
         "has recurrent layers": (card.network["architecture"] != "transformer", train),
-        "reads pictures": (card.has_pictures, "a model of text"),
-        "scores directions alone (--fixed-norm)": (card.network["fixed_norm"], f"{train} --no-fixed-norm"),
-        "has words or lower case as subwords, which SentencePiece alone does not make": (
+        "is a captioning model": (card.has_pictures, "a model that translates text"),
+        "was trained with --fixed-norm": (card.network["fixed_norm"], f"{train} --no-fixed-norm"),
+        "has word or lower-case subwords, which SentencePiece alone cannot produce": (
             tokenizer["kind"] == "word" or tokenizer["lowercase"],
             "nmt prepare --tokenizer unigram",
         ),
@@ -152,7 +152,7 @@ def refuse_layers(card: ModelCard) -> None:
     for reason, (holds, way) in refusals.items():
         if holds:
             raise OptionError(
-                f"CTranslate2 cannot run this model, which {reason}", hint=f"export a model of another kind: {way}"
+                f"CTranslate2 cannot run this model, because it {reason}", hint=f"export a model of another kind: {way}"
             )
 
 

@@ -145,8 +145,8 @@ def list_installable() -> list[str]:
 def suggest_making() -> str:
     """Returns how to make a model here, with the first command that works."""
     if Path("prepared", "dataset.json").is_file():
-        return "make one: `nmt train`"
-    return f"make one of your sentence pairs, first with `{list_preparations()[0]}`"
+        return "train one: `nmt train`"
+    return f"train one on your sentence pairs, beginning with `{list_preparations()[0]}`"
 
 
 def is_being_trained(directory: Path) -> bool:

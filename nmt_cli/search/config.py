@@ -17,14 +17,16 @@ class SamplingOptions(Settings, panel="Sampling"):
 
     sample: bool = setting(False, "Sample translations at random instead of searching for the best.", harmless=True)
     temperature: float = setting(1.0, "Divides the logits: below 1 is safer, above 1 more varied.", low=0.01, high=100)
-    top_k: int = setting(0, "Sample from this many most likely tokens; 0: from all.", low=0)
+    top_k: int = setting(0, "Sample from this many of the most likely tokens; 0: from all.", low=0)
     top_p: float = setting(
         1.0,
         "Sample from the smallest set of tokens with this total probability (Holtzman et al. 2020); 1: from all.",
         low=0.0001,
         high=1,
     )
-    seed: int = setting(1, "Random seed; each line has its own random numbers, by its line number.", low=0)
+    seed: int = setting(
+        1, "Random seed; the random numbers of a line depend only on the seed and the line number.", low=0
+    )
 
 
 class SearchOptions(Settings, panel="Decoding"):
@@ -48,7 +50,7 @@ class SearchOptions(Settings, panel="Decoding"):
     )
     rerank_weight: float = setting(
         0.04,
-        "Weight of --rerank: this times the log-probability of the source is added to the score of a hypothesis.",
+        "Weight of --rerank: the log-probability of the source, times this weight, is added to the score.",
         low=0,
         high=10,
     )

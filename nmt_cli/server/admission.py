@@ -58,7 +58,8 @@ def parse_key(parts: Sequence[str], where: str, number: int) -> Key:
     if len(parts) == 3 and parts[2].isascii() and parts[2].isdecimal() and int(parts[2]):
         return Key(parts[0], parts[1], int(parts[2]))
     raise DataError(
-        f"{where}: the line is not a key", hint="a line has a name, a key and, optionally, a rate per minute"
+        f"{where}: the line is not a key",
+        hint="write a name, a key and, optionally, a number of requests per minute on each line",
     )
 
 

@@ -385,9 +385,9 @@ class ServedPath(NamedTuple):
         if name == "n_best" and "alternatives" in self.optional:
             return "did you mean 'alternatives'?"
         if name in OF_NMT:
-            return "it is for /translate_file"
+            return "use this option with /translate_file"
         command = "for files: nmt translate FILE" if name in NOT_SERVED else "for a server: nmt translate --serve 5000"
-        return f"it is {command} --{name.replace('_', '-')}"
+        return f"this option is {command} --{name.replace('_', '-')}"
 
     def make_route(self, service: Service) -> Route:
         return Route(self.path, make_endpoint(service, self), methods=list(self.methods), name=self.name)

@@ -224,7 +224,9 @@ class ModelPool:
             if is_new:
                 self.load(model, twins, states)
         except Exception as error:  # files that change while they are read fail in many ways
-            reason = error.message if isinstance(error, NmtError) else f"it cannot be loaded ({type(error).__name__})"
+            reason = (
+                error.message if isinstance(error, NmtError) else f"the model cannot be loaded ({type(error).__name__})"
+            )
             if failure is None or failure.reason != reason:
                 self.report(f"{reason}: the server keeps the old model of {model.directory}")
             now = time.monotonic()

@@ -120,7 +120,7 @@ def parse_address(text: str) -> tuple[str, int]:
     if "/" in host or not number.isascii() or not number.isdecimal() or int(number) > 65535:
         raise OptionError(
             f"--serve cannot be {text!r}",
-            hint="it takes a port, or a host and a port: --serve 5000, --serve 0.0.0.0:5000",
+            hint="give a port, or a host and a port: --serve 5000, --serve 0.0.0.0:5000",
         )
     return host, int(number)
 

@@ -64,7 +64,8 @@ def pick_array(archive: Any, path: Path) -> NDArray[Any]:
     name = "features" if "features" in names else names[0] if len(names) == 1 else None
     if name is None:
         raise DataError(
-            f"{path} contains {len(names)} arrays: {', '.join(names[:5])}", hint='name the one to use "features"'
+            f"{path} contains {len(names)} arrays: {', '.join(names[:5])}",
+            hint='give the array that nmt should read the name "features"',
         )
     return np.asarray(archive[name])
 
@@ -74,7 +75,7 @@ def require_finite(grid: NDArray[Any], path: Path) -> FloatArray:
     dtype: type[np.floating] = np.float16 if grid.dtype == np.float16 else np.float32
     flat = np.asarray(grid, dtype=dtype).reshape(-1, grid.shape[-1])
     if not np.isfinite(flat).all():
-        raise DataError(f"{path} contains features that are NaN or infinite", hint="compute them again")
+        raise DataError(f"{path} contains features that are NaN or infinite", hint="compute the features again")
     return flat
 
 

@@ -42,7 +42,7 @@ def decode_lines(
             magic = next((magic for magic in COMPRESSORS if number == 1 and line.startswith(magic)), None)
             raise DataError(
                 f"{name}, line {number:,}: byte 0x{line[error.start]:02x} is not valid UTF-8",
-                hint=f"it is compressed; decompress it first, with {COMPRESSORS[magic]} -dc"
+                hint=f"the file is compressed; decompress it first, with {COMPRESSORS[magic]} -dc"
                 if magic
                 else f"convert it to UTF-8 first, for instance with iconv{way_on}",
             ) from error

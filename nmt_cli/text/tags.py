@@ -74,7 +74,7 @@ def parse_tag_name(text: str) -> Tag:
     """Parses `>nld` or `to:nld`, `nld>` or `from:nld`, `ui`, `formal`. Raises OptionError for anything else."""
     match = TAG_FORM.fullmatch(text.strip().removeprefix("⟦").removesuffix("⟧"))
     if match is None:
-        raise OptionError(f"{text!r} is no tag", hint=TAG_EXAMPLES)
+        raise OptionError(f"{text!r} is not a tag", hint=TAG_EXAMPLES)
     target, source, prefix, name = match.groups()
     if target or prefix == "to":
         return Tag(TagPurpose.TARGET, target or name)
@@ -146,7 +146,7 @@ def merge_tags(*groups: Iterable[Tag]) -> TagSet:
         of_group = {tag.kind: tag for tag in tags}
         for tag in tags:
             if of_group[tag.kind] != tag:
-                raise OptionError(f"{tag} and {of_group[tag.kind]} are both a {tag.kind}", hint="give one of them")
+                raise OptionError(f"{tag} and {of_group[tag.kind]} are both a {tag.kind}", hint="give only one of them")
         by_kind |= of_group
     return tuple(by_kind[kind] for kind in PURPOSES if kind in by_kind)
 

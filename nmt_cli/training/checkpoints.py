@@ -76,7 +76,7 @@ def read_arrays(path: Path, names: Iterable[str] | None = None) -> NamedArrays:
 def require_stored(archive: zipfile.ZipFile, size: int) -> None:
     """Raises ValueError if the entries of an archive of `size` bytes unpack to more than it has."""
     if sum(entry.file_size for entry in archive.infolist()) > size:
-        raise ValueError("it is packed, or claims to be larger than it is")
+        raise ValueError("the file is compressed, or declares a wrong size")
 
 
 def is_finite(array: np.ndarray[Any, Any]) -> bool:

@@ -400,7 +400,9 @@ class TrainingRun:
         except OSError as error:
             problem = convert_os_error(error)
             advice = f" ({problem.hint})" if problem.hint else ""
-            self.request.watcher.warn(f"no {content} written, training continues: {problem.message}{advice}")
+            self.request.watcher.warn(
+                f"the {content} could not be written, but training continues: {problem.message}{advice}"
+            )
             return False
         return True
 

@@ -65,7 +65,7 @@ class TrainOptions(Settings, panel="Optimisation"):
     )
     typing_errors: float = setting(
         0.0,
-        "Share of source sentences that get typing errors, in one of twenty letters.  [default: by corpus size]",
+        "Share of source sentences that get typing errors, in one letter out of twenty.  [default: by corpus size]",
         panel="Noise",
         low=0,
         high=1,

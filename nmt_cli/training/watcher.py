@@ -266,4 +266,4 @@ class TensorBoard(Watcher):
             self.writer.flush()  # nothing else flushes it when the process ends
         except tf.errors.OpError as error:
             self.failed = True
-            self.report_problem(f"no more TensorBoard logs are written, training continues: {error.message}")
+            self.report_problem(f"nmt stops writing TensorBoard logs, but training continues: {error.message}")

@@ -48,7 +48,7 @@ def find_tags(names: Iterable[str], card: ModelCard, model: Path | str) -> TagSe
 def find_scope(context: int | None, card: ModelCard, model: Path | str) -> ContextScope:
     """Returns what is read with the sentence before. Raises OptionError if a model that knows none is asked for it."""
     if context and not card.context:
-        hint = "it was trained without context: see docs/context.md"
+        hint = "the model was trained without context: see docs/context.md"
         raise OptionError(f"{model}/ does not read the previous sentence", hint=hint)
     if context is None:
         return "documents" if card.context else "nothing"
@@ -87,6 +87,10 @@ def refuse_tag(tag: Tag, card: ModelCard, model: Path | str) -> None:
         only = card.target_language if tag.kind is TagPurpose.TARGET else card.source_language
         languages = [other.value for other in known if other.kind is tag.kind] or [only]
         problem = f"does not {ASKED_FOR[tag.kind].replace('s ', ' ', 1)} {tag.value}"
-        raise OptionError(f"{model}/ {problem}", hint=f"it {ASKED_FOR[tag.kind]} {', '.join(languages)}")
-    hint = f"it knows {', '.join(map(str, known))}" if known else "it was trained without tags: see docs/tags.md"
+        raise OptionError(f"{model}/ {problem}", hint=f"the model {ASKED_FOR[tag.kind]} {', '.join(languages)}")
+    hint = (
+        f"the model knows {', '.join(map(str, known))}"
+        if known
+        else "the model was trained without tags: see docs/tags.md"
+    )
     raise OptionError(f"{model}/ does not know the tag {tag}", hint=hint)

@@ -87,7 +87,7 @@ def check_suffix(path: Path, allowed: Sequence[str] = SUFFIXES) -> None:
         )
     if path.is_dir():
         hint = f"name a file in it: {path}/attention{allowed[0]}"
-        raise OptionError(f"{path} is a directory; the name of a file is needed", hint=hint)
+        raise OptionError(f"{path} is a directory, but must be a file", hint=hint)
 
 
 def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: str) -> str:

@@ -79,7 +79,7 @@ def read_history(directory: Path) -> list[dict[str, Any]]:
     """
     path = directory / "history.jsonl"
     if not path.is_file():
-        raise NotFoundError(f"there is no {path}", hint="train a model first, or say where it is with --model")
+        raise NotFoundError(f"there is no {path}", hint="train a model first, or name its directory with --model")
     records = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
@@ -90,7 +90,7 @@ def read_history(directory: Path) -> list[dict[str, Any]]:
             raise DataError(f"{path}, line {number} is damaged: {error}", hint="remove this line") from error
     if not records:
         raise NotFoundError(
-            f"{path} is empty: no epoch has finished yet", hint="wait for the first, or train: nmt train"
+            f"{path} is empty: no epoch has finished yet", hint="wait for the first epoch, or start training: nmt train"
         )
     return records
 

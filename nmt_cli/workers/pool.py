@@ -208,7 +208,7 @@ def receive_answer(block: Any, reference: Any) -> Any:
     except ray.exceptions.RayError as error:
         raise WorkerError(
             f"Ray failed: {find_last_line(error)}",
-            hint="each machine of the cluster needs nmt-cli and enough free memory",
+            hint="every machine of the cluster needs nmt-cli and enough free memory",
         ) from error
     if isinstance(answer, Exception):
         raise answer

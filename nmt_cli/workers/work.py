@@ -135,5 +135,5 @@ def report_lost(block: Any) -> WorkerError:
     """Returns the error for a block that killed every worker."""
     return WorkerError(
         f"{ATTEMPTS} workers in a row died at {block}",
-        hint="memory may be short: each worker needs as much as one process; use fewer --workers or cores (taskset)",
+        hint="each worker needs as much memory as one process; use fewer --workers, or fewer cores (taskset)",
     )

@@ -37,7 +37,7 @@ def test_invalid_utf8_on_standard_input_is_reported_after_the_lines_before(place
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["model"], "model is a folder, which cannot be written to standard output"),
+        (["model"], "model is a folder, and its translation cannot go to standard output"),
         (["--output", "model"], "-o model names a file for each input, and standard input has no name"),
     ],
 )

@@ -123,7 +123,7 @@ def test_the_sample_of_the_project_is_prepared_in_seconds(tmp_path: Path) -> Non
         ("quote.csv", b'a,b\nc,"' + b"d,e\n" * 50_000, 65, "quote.csv, row 2: field larger than"),
         ("nul.tsv", b"a\tb\nc\td\0\n", 65, "nul.tsv, line 2: a NUL byte"),
         ("blank.tsv", b"\n\n\n", 65, "blank.tsv: "),
-        ("few.tsv", b"a\tb\n", 65, "few.tsv: 1 pair can be used, too few to split; it takes at least 10"),
+        ("few.tsv", b"a\tb\n", 65, "few.tsv: 1 pair can be used, too few to split: the splits need at least 10"),
         (".", None, 66, "is a directory"),
     ],
 )

@@ -38,7 +38,7 @@ def test_a_folder_keeps_its_form_and_a_damaged_file_costs_itself_alone(place: Pa
     ]
     told = " ".join(done.stderr.split())
     assert "1 of 6 files neither translated nor copied" in told and "d.png (a picture)" in told
-    assert "error: 3 of 5 files not translated" in told and "c.docx: it is not a zip archive" in told
+    assert "error: 3 of 5 files not translated" in told and "c.docx: docx must be a zip archive" in told
     assert "table.csv: a table without the column that --column names" in told
     assert json.loads(report.read_text())["files"] == files
 

@@ -118,7 +118,9 @@ def test_a_file_that_a_person_has_edited_is_not_replaced_by_going_on(interrupted
     kill_after(interrupted, LINES // BLOCK + 3, 0.01, arguments)
     written = interrupted / "out/a.txt"
     said = refuse(interrupted, *arguments)
-    assert "it was interrupted; continue with: nmt translate in" in said and "--output out --resume" in said
+    assert (
+        "the translation was interrupted; continue with: nmt translate in" in said and "--output out --resume" in said
+    )
     edited = written.stat().st_mtime + 100
     written.write_text("corrected by hand\n")
     os.utime(written, (edited, edited))

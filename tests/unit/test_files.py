@@ -172,7 +172,7 @@ def test_a_file_to_write_is_refused_before_the_work_but_a_device_is_not(
         require_output(tmp_path, "--report")
     with pytest.raises(OptionError, match=r"--report cannot be r\.pdf"):
         require_output(Path("r.pdf"), "--report", endings=PAGE_OR_JSON)
-    with pytest.raises(OptionError, match=r"would replace a file of this command"):
+    with pytest.raises(OptionError, match=r"would replace an input of this command"):
         require_output(tmp_path / ".." / tmp_path.name / "file", "--report", inputs=[tmp_path / "file"])
     require_output(tmp_path / "r.HTML", "--report", endings=PAGE_OR_JSON, inputs=[tmp_path / "file"])
     with pytest.raises(OutputError, match="file is a file"):

@@ -114,7 +114,7 @@ def test_what_cannot_be_loaded_is_told_by_name_and_hides_nothing(
     plugins.syspath_prepend(example)
     with pytest.raises(MissingExtraError, match="absent of the package faulty cannot be loaded: ModuleNotFoundError"):
         find_metric("absent")
-    with pytest.raises(DataError, match="zzz of the package faulty has no `format` of its own"):
+    with pytest.raises(DataError, match="zzz of the package faulty has no attribute `format`"):
         find_format(Path("a.zzz"), None, b"Hello\n")
     told: list[str] = []
     client = Client(Service(make_pool()[0], report=told.append))

@@ -47,8 +47,8 @@ def test_every_default_has_its_type_and_is_in_its_range() -> None:
         ({"heat": True}, "--heat cannot be True"),
         ({"mode": "steam"}, "--mode cannot be 'steam'"),
         ({"hours": -1.0}, "--hours is -1.0; at least 0"),
-        ({"hours": float("nan")}, "--hours is nan; a number is needed"),
-        ({"hours": float("inf")}, "--hours is inf; a number is needed"),
+        ({"hours": float("nan")}, "--hours is nan, but must be a number"),
+        ({"hours": float("inf")}, "--hours is inf, but must be a number"),
         ({"door_open": 1}, "--open cannot be 1"),
     ],
 )

@@ -69,7 +69,7 @@ def count_common(paths: Sequence[Sequence[str]], most: int) -> int:
 def require_one(option: str, paths: Sequence[Path]) -> Path:
     """Returns the only path. Raises OptionError for several."""
     if len(paths) > 1:
-        hint = "give it once; --curves and attention compare several models, --corpus several corpora"
+        hint = f"give {option} only once; --curves and attention compare several models, --corpus several corpora"
         raise OptionError(f"{option} is given {len(paths)} times", hint=hint)
     return paths[0]
 

@@ -131,7 +131,7 @@ def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) 
         hint = f"{KNOWN[other][1]} takes {'it' if other == unknown else repr(other)}"
     else:
         owner = "" if hasattr(nmt_cli.Translation, other or "") else ".hypotheses[0]"
-        hint = f"Translator.translations(...)[0]{owner}.{other} is it" if other else f"help({title}) lists its options"
+        hint = f"read Translator.translations(...)[0]{owner}.{other}" if other else f"help({title}) lists its options"
     raise OptionError(f"{title}: there is no option {unknown!r}", hint=hint)
 
 

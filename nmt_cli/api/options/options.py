@@ -58,7 +58,7 @@ def require_text(name: str, index: int, value: str) -> str:
 def check_count(name: str, value: int | None) -> None:
     """Raises OptionError unless a number of things is at least 1, or None."""
     if value is not None and value < 1:
-        raise OptionError(f"{name} cannot be {value!r}", hint="it takes a whole number from 1")
+        raise OptionError(f"{name} cannot be {value!r}", hint="use a whole number of at least 1")
 
 
 def list_paths(values: PathLike | Iterable[PathLike] | None) -> list[Path]:

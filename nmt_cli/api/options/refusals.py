@@ -212,38 +212,45 @@ PREPARE = (
     exclude({"vocab_size", "tokenizer_from"}, "min_count"),
     exclude({"vocab_size"}, "tokenizer_from"),
     Refusal({"image_weights"}, lambda v: v.source_type != "image", "needs --source-type image", "add it"),
-    Refusal({"reverse"}, reads_pictures, "would make pictures the target", FOR_TEXT),
+    Refusal({"reverse"}, reads_pictures, "would make pictures the target side", FOR_TEXT),
     Refusal({"monolingual_source", "monolingual_target"}, reads_pictures, "needs text as the source", FOR_TEXT),
     Refusal({"near_duplicates"}, reads_pictures, "compares texts", FOR_TEXT),
     require({"context_share"}, "context", "add --context 1"),
     Refusal({"tag_column", "register", "context"}, reads_pictures, "needs text as the source", FOR_TEXT),
     Refusal({"max_source_length"}, reads_pictures, "counts the subwords of texts", FOR_TEXT),
-    Refusal({"max_length", "max_ratio"}, reads_pictures, "belongs to a check that captions do not need", FOR_TEXT),
-    Refusal({"keep"}, lambda v: reads_pictures(v) and "empty" in v.keep, "empty: a caption needs a picture", FOR_TEXT),
+    Refusal(
+        {"max_length", "max_ratio"}, reads_pictures, "belongs to a check that does not apply to captions", FOR_TEXT
+    ),
+    Refusal(
+        {"keep"},
+        lambda v: reads_pictures(v) and "empty" in v.keep,
+        "empty is not possible: every caption needs a picture",
+        FOR_TEXT,
+    ),
 )
 STARTS_OVER = Refusal({"force"}, lambda v: v.resume, "starts over, but --resume continues", "use only one")
 TRAIN = (
     STARTS_OVER,
     exclude({"epochs"}, "time", "use only one: the time determines the number of epochs"),
-    exclude({"batch"}, "batch_tokens", "use only one: a batch is measured in sentences or in tokens"),
+    exclude({"batch"}, "batch_tokens", "use only one: batch sizes are counted in sentences or in tokens"),
     require({"replay_share"}, "replay", "name the prepared directory of the old pairs with --replay"),
     Refusal(
         {"attention_units"},
         compares_nothing,
         "cannot be combined with --attention {attention}",
-        "use it with additive, concat or scaled-dot",
+        "use --attention additive, concat or scaled-dot",
         beside="attention",
     ),
     Refusal(
         {"max_positions"},
         lambda v: v.positions == "sinusoidal",
         "cannot be combined with --positions sinusoidal",
-        "it sets the number of learned positions; sinusoidal ones are unlimited",
+        "leave --max-positions out: sinusoidal positions are unlimited",
         beside="positions",
     ),
 )
 NEEDS_RERANK = require({"rerank_weight"}, "rerank", "add --rerank MODEL")
-NEEDS_MEMORY = Refusal({"neighbours"}, lambda v: True, "needs --tm", "use it with nmt translate --tm FILE")
+NEEDS_MEMORY = Refusal({"neighbours"}, lambda v: True, "needs --tm", "use this option with nmt translate --tm FILE")
 SEARCHED = {
     "n_best",
     "prefix",
@@ -306,19 +313,19 @@ MODEL = (
     Refusal(
         {"alignments", "replace_unknown", "check_with"},
         lambda v: v.card.network.get("attention") == "none",
-        "needs attention, and this model has none",
+        "needs attention, but this model has none",
         "leave it out, or name another --model",
     ),
     Refusal(
         {"coverage_penalty"},
         lambda v: v.coverage_penalty > 0 and v.card.network.get("attention") == "none",
-        "needs attention, and this model has none",
+        "needs attention, but this model has none",
         "leave it out, or name another --model",
     ),
     Refusal(
         {"alignments", "replace_unknown", "tm", "check_with", *list_names(LineOptions)},
         lambda v: not v.card.side.is_text,
-        "applies to text, and this model reads pictures",
+        "applies to text, but this is a captioning model",
         "leave it out",
     ),
     Refusal(
@@ -354,7 +361,7 @@ EVALUATE = (
     Refusal(
         {"model", "precision", "rerank", *OF_SEARCH, *list_names(TagOptions, ContextOptions)},
         lambda v: v.hypothesis and not any(path.is_dir() for path in v.against or ()),
-        "cannot be combined with --hypothesis, whose lines are translations",
+        "cannot be combined with --hypothesis, whose lines are already translated",
         "leave it out",
     ),
     Refusal(

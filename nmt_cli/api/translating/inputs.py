@@ -156,7 +156,7 @@ def require_folder_for_output(inputs: Iterable[Path], output: str | None) -> str
     if folder is None or (output is not None and "{" in output):
         return output
     if output in (None, "-"):
-        raise OptionError(f"{folder} is a folder, which cannot be written to standard output", hint="add -o out/")
+        raise OptionError(f"{folder} is a folder, and its translation cannot go to standard output", hint="add -o out/")
     is_file_name = find_by_name(Path(str(output))) is not None and not str(output).endswith(("/", os.sep))
     if Path(str(output)).is_file() or (is_file_name and not Path(str(output)).is_dir()):
         raise OptionError(f"-o {output} is a file, and {folder} is a folder", hint="name a folder: -o out/")
@@ -193,7 +193,7 @@ def check_files(files: Sequence[Path], model: Path, models: Sequence[Path]) -> l
     look like a sentence, and OptionError for files beside standard input.
     """
     if STREAM in files and len(files) > 1:
-        raise OptionError("- is standard input and cannot be combined with files", hint="give one or the other")
+        raise OptionError("standard input (-) cannot be combined with files", hint="give one or the other")
     if STREAM in files:
         return []
     try:
@@ -208,7 +208,7 @@ def check_files(files: Sequence[Path], model: Path, models: Sequence[Path]) -> l
         text = " ".join(map(str, files))
         if text in list_models():
             raise NotFoundError(
-                error.message, hint=f"a model is named by --model: nmt translate --model {text}"
+                error.message, hint=f"to choose a model, use --model: nmt translate --model {text}"
             ) from error
         quoted = shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'
         names = name_models(text, model, models)
@@ -265,7 +265,7 @@ class DocumentOpener:
         if forms and len(documents) > 1:
             raise OptionError(
                 f"several files, one of them {forms[0].name}, cannot be joined into one",
-                hint="write one for each: -o DIRECTORY/, or -o '{name}.{lang}{ext}'",
+                hint="write a file for each: -o DIRECTORY/, or -o '{name}.{lang}{ext}'",
             )
         return documents
 

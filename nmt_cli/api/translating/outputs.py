@@ -200,7 +200,7 @@ class FileSummaries:
         more = f"; and {len(failed) - MOST_FAILED:,} more" if len(failed) > MOST_FAILED else ""
         hints = {error.hint for _, error in failed if error.hint}
         more_hint = f"{hints.pop()}; " if len(hints) == 1 else ""
-        hint = f"all others were; {more_hint}the same command again translates only those that are missing"
+        hint = f"all others were translated; {more_hint}run the same command again to translate the rest"
         total = format_count(len(self.files), "file")
         raise DataError(
             f"{len(failed):,} of {total} not translated: {'; '.join(problems[:MOST_FAILED])}{more}", hint=hint

@@ -301,7 +301,7 @@ class TranslationReport:
         if self.guided and not (whole or partly):
             return f"{self.guided:,} of {texts} guided by similar pairs of the translation memory"
         text = f"{whole:,} of {texts} from the translation memory"
-        text += "" if whole or partly else ": its pairs must be whole texts or sentences, as in --report"
+        text += "" if whole or partly else ": its entries must be whole texts or sentences, as in a --report"
         text += f" (numbers adapted in {changed:,})" if changed else ""
         text += f"; part of {format_count(partly, f'more {thing}' if whole else thing)}" if partly else ""
         others = memory.list_others(self.recalled) if self.recalled and not self.leaves_out else []
@@ -321,7 +321,7 @@ class TranslationReport:
         from nmt_cli.languages.codes import find_language  # which, as the models, `nmt --help` does not need
         from nmt_cli.runtime.model_directory import find_models
 
-        hints = [f"all {self.source_cuts.thing}s are written"] if files else []
+        hints = [f"all {self.source_cuts.thing}s were written"] if files else []
         source, target = (find_language(code).name for code in self.languages)
         texts = f"most {self.source_cuts.thing}s{files and f' of {files}'} are"
         if self.failures["other language"] >= self.failures["language"]:
@@ -376,13 +376,13 @@ class TranslationReport:
             texts = format_count(self.texts, self.source_cuts.thing)
             raise FailedLineError(
                 f"{self.failures['failed']:,} of {texts} copied, because {self.first_error}{self.name_texts('failed')}",
-                hint="all others are translated; please report these, with the version that nmt --version prints",
+                hint="all others were translated; please report these, with the version that nmt --version prints",
             )
         if self.failed and strict:
             texts = format_count(self.texts, self.source_cuts.thing)
             raise CheckError(
                 f"{self.failed:,} of {texts} failed a check, which --strict treats as an error",
-                hint="all are written; --report qa.html shows what failed",
+                hint="all translations were written; add --report qa.html to see which failed",
             )
 
     def describe_spans(self) -> Remark | None:

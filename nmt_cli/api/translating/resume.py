@@ -146,14 +146,14 @@ class ResumableJob:
             if target in self.same:
                 continue
             if self.path is None or self.journal is None or not self.is_begun:
-                again = f"replace what you did not edit: {describe_command(self.command)} --force"
+                again = f"to replace the files that you did not edit: {describe_command(self.command)} --force"
                 hint = f"{again if self.outputs.is_apart else 'replace it with --force'}, or choose another -o"
                 raise OutputError(f"{target} already exists", hint=hint)
             if not self.resumes:
-                hint = f"it was interrupted; continue with: {describe_command(self.command)} --resume"
+                hint = f"the translation was interrupted; continue with: {describe_command(self.command)} --resume"
                 raise OutputError(f"{target} already exists", hint=hint)
             if target.stat().st_mtime > self.path.stat().st_mtime + CLOSE:
-                hint = "move it away, or replace all files: --force in place of --resume"
+                hint = "move this file away, or replace all files with --force instead of --resume"
                 raise OutputError(f"{target} has changed since the interruption", hint=hint)
 
     @property
@@ -162,7 +162,7 @@ class ResumableJob:
         if self.resumes:
             return "continues where it was interrupted"
         if self.command.resume:
-            return "there is nothing to resume: it starts from the beginning"
+            return "there is nothing to resume: nmt starts from the beginning"
         if self.path is not None and self.is_begun:
             return f"starts over; to continue the interrupted run instead: {describe_command(self.command)} --resume"
         return ""

@@ -122,8 +122,8 @@ OTHER_COMMANDS = {
 HELP = "help"
 TRANSLATE = "translate"  # the command that hints name if several are possible
 OTHER_ARGUMENTS = {  # commands without arguments: what a file that is typed after their name may be meant for
-    "train": "it reads a prepared corpus: nmt prepare {0}",
-    "evaluate": "say what it is: nmt evaluate --hypothesis {0} --reference FILE",
+    "train": "to prepare a corpus from a file for nmt train: nmt prepare {0}",
+    "evaluate": "to score a file of translations: nmt evaluate --hypothesis {0} --reference FILE",
 }
 # What other programs have an option for: of the options here, the first that the command has, and what to do.
 BY_ITSELF = {"": "give the file name alone, without an option"}
@@ -201,7 +201,7 @@ def suggest_option(context: Any, flag: str) -> str:
     if context.parent is None:  # before any command
         takers = [taker for taker in context.command.list_commands(context) if flag in list_flags(context, taker)]
         taker = TRANSLATE if TRANSLATE in takers else "".join(takers[:1])
-        return f"put it after a command, as in nmt {taker} {flag}" if taker else refer_to_help(context)
+        return f"put {flag} after a command, as in nmt {taker} {flag}" if taker else refer_to_help(context)
     shown = [parameter for parameter in context.command.params if not getattr(parameter, "hidden", False)]
     options = [option for parameter in shown for option in (*parameter.opts, *parameter.secondary_opts)]
     for option, hint in OTHER_OPTIONS.get(flag, {}).items():
@@ -212,7 +212,7 @@ def suggest_option(context: Any, flag: str) -> str:
     begun = [other for other in names if other.startswith(f"{name}-") or name.startswith(f"{other}-")]
     similar = difflib.get_close_matches(name, names, MOST_SIMILAR, CLOSE) or begun
     if not similar and (owner := find_owner(context, name)):
-        return f"it is an option of nmt {owner}"
+        return f"{flag} is an option of nmt {owner}"
     meant = f"did you mean {' or '.join(sorted(names[other] for other in similar))}? " if similar else ""
     return meant + refer_to_help(context)
 
@@ -239,11 +239,11 @@ def explain_value(context: Any, parameter: Any, value: Any) -> OptionError:
     message = f"{origin and f'{origin}: '}{spell_option(parameter)} cannot be {refused!r}"
     if choices:
         nearest = find_choice(parameter.name, refused, choices)
-        return OptionError(message, hint=f"did you mean {nearest}?" if nearest else f"it takes {', '.join(choices)}")
+        return OptionError(message, hint=f"did you mean {nearest}?" if nearest else f"use one of {', '.join(choices)}")
     expected = next((KINDS[part] for part in (kind, *get_args(kind)) if part in KINDS), None)
     least = getattr(parameter, "min", None)
     bound = "" if least is None else f" of at least {least}"
-    return OptionError(message, hint=f"it takes {expected}{bound}" if expected else refer_to_help(context))
+    return OptionError(message, hint=f"use {expected}{bound}" if expected else refer_to_help(context))
 
 
 # How arguments are parsed: `--set NAME=VALUE` sets an option by its name, and none that takes one value has two.
@@ -282,7 +282,7 @@ def assign(context: Any, values: dict[str, Any], text: str) -> Any:
     if parameter.nargs != 1:
         raise OptionError(f"--set {name} takes several values", hint=f"give them with {spell_option(parameter)}")
     if parameter.is_flag and value not in TRUTH:
-        raise OptionError(f"--set {name} cannot be {value!r}", hint="it takes true or false")
+        raise OptionError(f"--set {name} cannot be {value!r}", hint="use true or false")
     if parameter.multiple:
         values.setdefault(parameter.name, []).append(value)
     else:
@@ -298,7 +298,9 @@ def refuse_repeats(typed: Sequence[str], order: Sequence[Any], assigned: Sequenc
         names = [name for name in (*parameter.opts, *parameter.secondary_opts) if name in typed]
         if not parameter.is_flag or parameter in assigned:
             count = "twice" if times == 2 else f"{times} times"
-            raise OptionError(f"{spell_option(parameter)} is given {count}", hint="give it once: it takes one value")
+            raise OptionError(
+                f"{spell_option(parameter)} is given {count}", hint=f"give {spell_option(parameter)} only once"
+            )
         if len(set(names) & set(parameter.secondary_opts)) not in (0, len(set(names))):
             raise OptionError(f"{' and '.join(dict.fromkeys(names))} contradict each other", hint="give one of them")
 

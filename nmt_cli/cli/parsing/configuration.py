@@ -80,7 +80,7 @@ def find_doubt(path: Path) -> str:
     """
     link, target, folder = path.lstat(), path.stat(), path.absolute().parent.stat()
     if stranger := next((part.st_uid for part in (link, target) if part.st_uid not in (0, os.getuid())), None):
-        return f"it belongs to another user ({name_user(stranger)})"
+        return f"the file belongs to another user ({name_user(stranger)})"
     if reader := name_writers(target):
         return f"{reader} can change it"
     reader = "" if folder.st_mode & stat.S_ISVTX else name_writers(folder)  # sticky: each removes only what is theirs
@@ -274,7 +274,7 @@ def convert_value(kind: Any, option: str, value: Any, where: str) -> Any:
         fits = kind not in IN_FILES or has_type(str if kind is Path else kind, value)
     if not fits:
         expected = IN_FILES.get(kind, "a list of texts")
-        raise OptionError(f"{where}: --{option} cannot be {value!r}", hint=f"it takes {expected}")
+        raise OptionError(f"{where}: --{option} cannot be {value!r}", hint=f"use {expected}")
     return value
 
 

@@ -430,7 +430,7 @@ class Duplicate(CorpusCheck):
 
 class DuplicateForm(CorpusCheck):
     name = "duplicate-form"
-    problem = "duplicates except for case, width or the shape of quotes"
+    problem = "duplicates apart from case, width or the shape of quotes"
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         keys = list_form_keys(pairs)
@@ -550,7 +550,9 @@ def judge_words(facts: PairFacts, candidates: BoolArray, most: float) -> CheckRe
         longer = np.maximum(*words)
         return (longer > SHORT_PAIR) & (longer > most * np.minimum(*words)) & candidates[block]
 
-    return CheckResult(judge_blocks(len(candidates), is_unlike), f"more than {most:g} words for one")
+    return CheckResult(
+        judge_blocks(len(candidates), is_unlike), f"more than {most:g} words for each word of the other side"
+    )
 
 
 def find_unusual(ratios: NDArray[np.float64], sizes: NDArray[np.float64], counts: NDArray[np.int64]) -> BoolArray:

@@ -48,12 +48,12 @@ def parse_size(value: str, pairs: int, flag: str) -> int:
         share = float(number) / (100 if percent else 1)
         if not 0 < share < 1:
             raise OptionError(
-                f"{flag} is {value}; a share is more than 0 and less than 1", hint="0.05 and 5% are the same"
+                f"{flag} is {value}, but a share must be between 0 and 1", hint="write 0.05 or 5% for one twentieth"
             )
         size = max(round(share * pairs), 1)
     if size < 1:
         raise OptionError(
-            f"{flag} is {value}; at least 1 pair is needed", hint=f"give a number, a share or a file: {flag} 5%"
+            f"{flag} is {value}, but must be at least 1 pair", hint=f"give a number, a share or a file: {flag} 5%"
         )
     return size
 
@@ -96,7 +96,8 @@ def choose_sizes(
     needed = max(in_training, held_out, DEFAULT_SHARE if None in (dev, test) else 0)
     if pairs < needed and training_only:
         raise DataError(
-            f"{where}: {format_count(pairs, 'pair')} can be drawn for dev and test, which takes at least {needed:,}; "
+            f"{where}: {format_count(pairs, 'pair')} can be drawn for dev and test, "
+            f"but at least {needed:,} are necessary; "
             f"{format_count(training_only, 'pair is', 'pairs are')} for training only",
             hint="leave out =train, or name files with --dev and --test",
         )
@@ -106,7 +107,7 @@ def choose_sizes(
         ]
         problem = f"and {held_out:,} of them would be held out, more than half"
         if all(counts) or needed == DEFAULT_SHARE:
-            problem = f"too few to split; it takes at least {needed:,}"
+            problem = f"too few to split: the splits need at least {needed:,}"
         hint = "choose smaller splits with --dev and --test, or add pairs" if dev or test else "add pairs"
         refuse_too_few(pairs, where, problem, losses, hint)
     return Sizes(**sizes)

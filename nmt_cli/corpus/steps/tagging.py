@@ -27,7 +27,7 @@ def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareOptions) -> list[Cor
     each, or one for each of those without such a tag.
     """
     if config.source_type != "text" and any(file.tags for file in inputs):
-        raise OptionError("tags are read in front of a text, and the sources are pictures", hint="leave them out")
+        raise OptionError("the sources are pictures, and only texts can have tags", hint="leave the tags out")
     tags: list[list[Tag]] = [[] for _ in inputs]
     for kind, languages, option in (
         (TagPurpose.TARGET, config.target_languages, "--target-language"),
@@ -96,7 +96,9 @@ def refuse_unpaired_tags(tag_sets: Sequence[TagSet], pairs: Pairs) -> None:
     missing = sorted({tag for tags in tag_sets for tag in tags} - corpus_tags)
     if missing:
         names = ", ".join(map(str, sorted(corpus_tags))) or "none"
-        raise OptionError(f"no pair has the tag {missing[0]} of monolingual text", hint=f"pairs have {names}")
+        raise OptionError(
+            f"no pair has the tag {missing[0]} of monolingual text", hint=f"the tags of the pairs are {names}"
+        )
 
 
 def list_tag_pieces(tag_sets: Sequence[TagSet]) -> list[str]:

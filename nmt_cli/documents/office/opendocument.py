@@ -60,9 +60,11 @@ class OpenDocument(ArchiveDocument):
 
     def check_format(self) -> None:
         if not self.has_part("content.xml"):
-            refuse_part(self.source.name, "it is not OpenDocument: it has no content.xml", "check the file's name")
+            refuse_part(
+                self.source.name, "this is not an OpenDocument file: content.xml is missing", "check the file's name"
+            )
         if self.has_part(MANIFEST) and b"encryption-data" in self.read_bytes(MANIFEST):
-            refuse_part(self.source.name, "it is encrypted", "save it without a password")
+            refuse_part(self.source.name, "the document is encrypted", "save it without a password")
 
     def has_text(self, name: str) -> bool:
         """Whether a part is the content of the document or of an embedded object, or holds headers and footers."""
@@ -100,7 +102,7 @@ class EpubDocument(ArchiveDocument):
 
     def check_format(self) -> None:
         if not self.has_part(CONTAINER):
-            refuse_part(self.source.name, f"it is not EPUB: it has no {CONTAINER}", "check the file's name")
+            refuse_part(self.source.name, f"this is not an EPUB file: {CONTAINER} is missing", "check the file's name")
         self.package = next((values.get("full-path", "") for values in self.read_tags(CONTAINER, "rootfile")), "")
         if not self.has_part(self.package):
             refuse_part(self.source.name, "its package document is missing", "check the file with an EPUB checker")
@@ -111,7 +113,7 @@ class EpubDocument(ArchiveDocument):
             self.types[path] = values.get("media-type", "")
         for values in self.read_tags(ENCRYPTION, "CipherReference") if self.has_part(ENCRYPTION) else ():
             if self.types.get(unquote(values.get("uri", ""))) in (PAGE, CONTENTS):  # fonts may be
-                refuse_part(self.source.name, "its text is encrypted (DRM)", "use a copy without it")
+                refuse_part(self.source.name, "its text is encrypted (DRM)", "use a copy without DRM")
 
     def has_text(self, name: str) -> bool:
         return name == self.package or self.types.get(name) in (PAGE, CONTENTS)

@@ -203,12 +203,14 @@ class OpenXmlDocument(ArchiveDocument):
 
     def check_format(self) -> None:
         if not self.has_part(CONTENT_TYPES):
-            refuse_part(self.source.name, f"it is not {self.kind}: it has no {CONTENT_TYPES}", "check the file's name")
+            refuse_part(
+                self.source.name, f"this is not {self.kind}: {CONTENT_TYPES} is missing", "check the file's name"
+            )
         self.types: dict[str, str] = {}
         for values in self.read_tags(CONTENT_TYPES, "Override"):
             self.types[html.unescape(values.get("partname", "")).lstrip("/")] = values.get("contenttype", "")
         if not any(self.main in kind for kind in self.types.values()):
-            refuse_part(self.source.name, f"it is not {self.kind}", "name its format with --format")
+            refuse_part(self.source.name, f"this is not {self.kind}", "name its format with --format")
 
     def has_text(self, name: str) -> bool:
         return self.types.get(name, "").endswith((*self.parts, *SHARED_PARTS))

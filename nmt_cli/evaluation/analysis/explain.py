@@ -61,7 +61,7 @@ def explain_metrics(names: Sequence[str], candidate: str, reference: str, config
     if not any(name in BLEU_ORDERS or name == "rougeL" for name in names):
         raise OptionError(
             f"--explain shows how BLEU and ROUGE-L are computed, not {', '.join(names)}",
-            hint="here --metric takes bleu1 to bleu4 and rougeL; without it, BLEU and ROUGE-L are both shown",
+            hint="use --metric bleu1 to bleu4 or rougeL, or leave --metric out to see both BLEU and ROUGE-L",
         )
     if config.lowercase:
         candidate, reference = candidate.lower(), reference.lower()

@@ -103,7 +103,7 @@ def report_copies(hypotheses: Hypotheses, references: Sequence[str], sources: Se
         return []
     triples = enumerate(zip(hypotheses, references, sources, strict=True), start=1)
     rows = [row for row, (text, other, source) in triples if text.strip() and text == source != other]
-    number = format_count(len(rows), "hypothesis is its source", "hypotheses are their sources")
+    number = format_count(len(rows), "hypothesis equals its source", "hypotheses equal their sources")
     return [f"{number}, untranslated: {name_sentences(rows)}"] if rows else []
 
 

@@ -220,7 +220,7 @@ def run_program(program: Path, checkpoint: Path, rows: Sequence[CometRow]) -> li
         done = subprocess.run(list(map(str, [*command, *options])), capture_output=True, text=True)
         scores = read_scores(result) if done.returncode == 0 else []
         if len(scores) != len(rows):
-            last = ([line for line in done.stderr.splitlines() if line.strip()] or ["it gave no reason"])[-1]
+            last = ([line for line in done.stderr.splitlines() if line.strip()] or ["the program gave no reason"])[-1]
             raise NmtError(f"{PROGRAM} failed: {last.strip()}", hint=f"try it alone: `{PROGRAM} --help`")
     return scores
 

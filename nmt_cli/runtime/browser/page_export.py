@@ -68,14 +68,17 @@ def pick_asset(folder: Path, files: Mapping[str, Path], names: tuple[str, ...]) 
             return name, files[name]
     into = quote(str(folder))
     line = f"mkdir -p {into} && tar -xf pyodide-*.tar.bz2 -C {into} && npm install --prefix {into} onnxruntime-web"
-    raise NotFoundError(f"{folder}/ has no {' or '.join(names)}", hint=f"with the archive of a Pyodide release: {line}")
+    raise NotFoundError(
+        f"{folder}/ has no {' or '.join(names)}", hint=f"download the archive of a Pyodide release, then run: {line}"
+    )
 
 
 def write_page(model: ModelDirectory, directory: Path, assets: Mapping[str, Path]) -> None:
     """Writes the page of a model into an empty directory. Raises OptionError for a model of pictures."""
     if model.card.has_pictures:
         raise OptionError(
-            "a page translates text; this model reads pictures", hint="`nmt translate --serve` reads them"
+            "--export page needs a model that translates text, but this is a captioning model",
+            hint="translate pictures with `nmt translate`",
         )
     sources = {name: path.read_bytes() for name, path in assets.items()}
     contents = dict(compile_python({**sources, "nmt.zip": pack(model)}))

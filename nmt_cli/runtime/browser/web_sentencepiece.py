@@ -39,7 +39,7 @@ class SentencePieceProcessor:
         except (KeyError, IndexError) as error:
             raise RuntimeError("not a SentencePiece model") from error
         if any(normaliser.get(2, ())):
-            raise RuntimeError("a SentencePiece model that changes its text")
+            raise RuntimeError("the SentencePiece model normalises its text")
         self.pieces = [piece[1][0].decode() for piece in parsed]
         self.scores = [SINGLE.unpack(piece[2][0])[0] if 2 in piece else 0.0 for piece in parsed]
         self.kinds = [piece.get(3, [1])[0] for piece in parsed]

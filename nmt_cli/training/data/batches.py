@@ -147,7 +147,9 @@ def exclude_held_out(old: PreparedCorpus, new: PreparedCorpus) -> NDArray[np.int
 
 def join_splits(new: EncodedSplit, old: EncodedSplit) -> EncodedSplit:
     """Concatenates both splits. Raises OptionError if sources are pictures."""
-    sources = (split.source.require_sentences("--replay replays sentences", "leave it out") for split in (new, old))
+    sources = (
+        split.source.require_sentences("--replay works only with text", "leave --replay out") for split in (new, old)
+    )
     return EncodedSplit(Sentences(*join_ragged(*sources)), Ragged(*join_ragged(new.target, old.target)))
 
 

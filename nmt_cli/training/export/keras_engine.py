@@ -80,7 +80,7 @@ def load_network(directory: Path, card: ModelCard) -> Seq2Seq:
     """Returns a model's network with its weights. Raises NotFoundError for a directory without them."""
     if not (directory / WEIGHTS).is_file():
         raise NotFoundError(
-            f"{directory}/ has no {WEIGHTS}, which --heads reads", hint="copy the whole directory of the model"
+            f"{directory}/ has no {WEIGHTS}, which --heads needs", hint="copy the whole directory of the model"
         )
     keras.mixed_precision.set_dtype_policy("float32")
     network = Seq2Seq(ModelConfig.from_options(**card.network), Vocabularies(**card.vocabularies))

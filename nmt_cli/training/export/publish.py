@@ -119,7 +119,7 @@ def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
     sentences = corpus.read_references("dev")
     if len(sentences) < FEWEST_SENTENCES:
         size = format_count(len(sentences), "sentence")
-        return {"refused": f"the development set has {size}; {FEWEST_SENTENCES} are needed"}
+        return {"refused": f"the development set has {size}, but confidence needs {FEWEST_SENTENCES}"}
     # 1. Translate the development set as `nmt translate` does.
     translator = TranslationRequest(directory).load().with_stored_pictures(corpus.load_pictures())
     sources, tags = [sentence.source for sentence in sentences], [sentence.tags for sentence in sentences]
@@ -144,7 +144,7 @@ def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
     good = values >= GOOD_CHRF
     if min(good.sum(), (~good).sum()) < FEWEST_OF_A_KIND:
         size = format_count(len(good), "development sentence")
-        limits = f"at least {FEWEST_OF_A_KIND} and as many others are needed"
+        limits = f"confidence needs at least {FEWEST_OF_A_KIND}, and as many others"
         return {"refused": f"good translations: {good.sum():,} of {size}; {limits}"}
     model = fit_logistic(features, good)
     held_out = cross_validate(features, good)

@@ -152,7 +152,7 @@ def test_a_file_that_is_elsewhere_is_left_to_fill_in(tmp_path: Path, monkeypatch
         ("--beams and --other-thing 3", "--beams and --other-thing 3"),
         ("start over with --force --clip 3", "start over with force=True clip=3"),
         ("--no-separate-vocabularies learns", "separate_vocabularies=False learns"),
-        ("use it with nmt translate --tm FILE", "use it with nmt translate --tm FILE"),
+        ("use this option with nmt translate --tm FILE", "use this option with nmt translate --tm FILE"),
         ("use fewer --workers", "use fewer processes"),
     ],
 )
@@ -171,7 +171,7 @@ def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
         (lambda: nmt.translate("a", glossary=3), "glossary cannot be 3", "a string, a path or a mapping"),
         (lambda: nmt.Translator("eng-deu"), "a Translator cannot be created directly", 'call nmt.load("eng-deu")'),
         (lambda: nmt.load("eng-deu", tag=3), "tag cannot be 3", "a list of strings"),
-        (lambda: nmt.load("eng-deu", precision="int9"), "precision cannot be 'int9'", "'int8'? it takes float, int8"),
+        (lambda: nmt.load("eng-deu", precision="int9"), "precision cannot be 'int9'", "'int8'? use one of float, int8"),
         (lambda: nmt.train(attention="bahdanu"), "attention cannot be 'bahdanu'", "did you mean 'bahdanau'?"),
         (lambda: nmt.train(time=30), "time cannot be 30", "such as 90s, 30m"),
         (lambda: nmt.translate("a", nbest=3), "there is no option 'nbest'", "Translator.translations takes 'n_best'"),

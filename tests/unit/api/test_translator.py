@@ -110,7 +110,7 @@ def test_what_the_system_refuses_is_an_error_with_its_path(tmp_path: Path) -> No
     [
         ({"beam_sice": 1}, "beam_size"),
         ({"beam_size": 0}, "at least 1"),
-        ({"beam_size": "many"}, "it takes an int"),
+        ({"beam_size": "many"}, "use an int"),
         ({"n_best": 9}, "n_best=9 needs a beam_size of at least 9add beam_size=9"),
         ({"temperature": 2.0}, "temperature needs sample"),
         ({"min_confidence": 0.5, "sample": True}, "min_confidence cannot be combined with sample"),

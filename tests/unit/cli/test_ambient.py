@@ -199,7 +199,7 @@ def test_a_file_of_another_user_is_not_read_wherever_it_lies(
     result = run("translate")
     origins = [parsed.explicit.settings_from for parsed in given]
     assert origins == [{"beam-size": "nmt.toml"}, {}]
-    assert "nmt does not read nmt.toml: it belongs to another user" in result.stderr
+    assert "nmt does not read nmt.toml: the file belongs to another user" in result.stderr
     assert any("not read" in line for line in describe_status({}))
 
 

@@ -3,7 +3,7 @@
 A refusal is a row of `tests/refused.toml`: the command, what the error says, what the hint has, if that matters, and
 the files that are there, if there are any:
 
-    ["train --epochs abc", "--epochs cannot be 'abc'", "it takes a whole number"]
+    ["train --epochs abc", "--epochs cannot be 'abc'", "use a whole number"]
     ["train --config c.toml", "c.toml: --epochs is -2", "", { "c.toml" = "epochs = -2" }]
 """
 

@@ -131,7 +131,7 @@ def test_a_corpus_that_is_there_is_replaced_only_when_asked(pairs_file: Path, tm
 def test_what_stands_beside_a_prepared_corpus_is_not_thrown_away_with_it(pairs_file: Path, tmp_path: Path) -> None:
     prepare(pairs_file, tmp_path / "out", PrepareOptions())
     (tmp_path / "out" / "model").mkdir()
-    with pytest.raises(OutputError, match="but model in it is not part"):
+    with pytest.raises(OutputError, match="but it contains model, which is not part"):
         prepare(pairs_file, tmp_path / "out", PrepareOptions(), replace=True)
     assert (tmp_path / "out" / "model").is_dir()
 
@@ -294,7 +294,7 @@ def test_a_group_column_that_no_input_has_is_refused(tmp_path: Path, column: str
 
 
 def test_a_report_does_not_stand_in_what_is_made_anew(pairs_file: Path, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="which is replaced as a whole"):
+    with pytest.raises(OptionError, match="which nmt prepare replaces as a whole"):
         prepare(pairs_file, tmp_path / "out", PrepareOptions(), report=tmp_path / "out" / "report.html")
     assert not (tmp_path / "out").exists()
 

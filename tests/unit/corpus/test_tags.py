@@ -112,7 +112,7 @@ def test_a_pair_repeats_only_one_with_the_same_tags(tmp_path: Path) -> None:
 
 def test_a_cell_that_is_no_tag_is_refused_with_its_line(tmp_path: Path) -> None:
     rows = [(*pair, "two.words" if i == 4 else "ui") for i, pair in enumerate(toy_pairs(50))]
-    with pytest.raises(DataError, match=r"row 5: --tag-column: 'two.words' is no tag"):
+    with pytest.raises(DataError, match=r"row 5: --tag-column: 'two.words' is not a tag"):
         prepare(write_tsv(tmp_path / "en-de.tsv", rows), tmp_path / "prepared", PrepareOptions(tag_column="3"))
 
 

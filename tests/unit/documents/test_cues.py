@@ -55,7 +55,7 @@ def test_a_cue_that_is_not_found_again_is_told_and_does_not_touch_the_next() -> 
 def test_what_holds_no_cue_is_refused() -> None:
     with pytest.raises(DataError, match="there is no cue"):
         converted("srt", "just text\n")
-    with pytest.raises(DataError, match="it is not WebVTT"):
+    with pytest.raises(DataError, match="this is not WebVTT"):
         converted("vtt", "1\n00:00:01,000 --> 00:00:02,000\nx\n")
     assert converted("srt", "")[0] == ""
 

@@ -198,9 +198,9 @@ def test_a_file_without_a_target_language_gets_that_of_the_model() -> None:
     ("text", "problem"),
     [
         ("<xliff><file>", "line 1: not valid XML"),
-        ('<!DOCTYPE x [<!ENTITY a "b">]>\n<xliff>&a;</xliff>', "it declares entities"),
+        ('<!DOCTYPE x [<!ENTITY a "b">]>\n<xliff>&a;</xliff>', "the file declares entities"),
         ("<a>" * 300 + "</a>" * 300, "more than 200 nested elements"),
-        ('<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>\n<xliff>&a;</xliff>', "it declares entities"),
+        ('<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>\n<xliff>&a;</xliff>', "the file declares entities"),
     ],
 )
 def test_what_is_not_safe_is_refused(text: str, problem: str) -> None:

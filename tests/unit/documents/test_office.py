@@ -278,7 +278,7 @@ def set_flag(data: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("name", "data", "problem"),
     [
-        ("docx", b"no archive", "it is not a zip archive"),
+        ("docx", b"no archive", "must be a zip archive"),
         (
             "docx",
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
@@ -292,10 +292,10 @@ def set_flag(data: bytes) -> bytes:
         ("docx", pack({"C:\\a": "b"}), "leads out of the archive"),
         ("docx", make_docx("<w:p><w:r><w:t>" + "a" * (1 << 24) + "</w:t></w:r></w:p>"), "times its size"),
         ("docx", make_docx("<w:p>"), "not valid XML"),
-        ("odt", SMALL_DOCX, "it is not OpenDocument"),
+        ("odt", SMALL_DOCX, "this is not an OpenDocument"),
         ("odt", pack({"content.xml": "", "META-INF/manifest.xml": "<encryption-data/>"}), "it is encrypted"),
-        ("epub", SMALL_DOCX, "it is not EPUB"),
-        ("odt", pack({"content.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'}), "it declares entities"),
+        ("epub", SMALL_DOCX, "this is not an EPUB"),
+        ("odt", pack({"content.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'}), "the file declares entities"),
     ],
 )
 def test_what_is_not_safe_is_refused(name: str, data: bytes, problem: str) -> None:

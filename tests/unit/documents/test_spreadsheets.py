@@ -147,8 +147,8 @@ def test_what_cannot_be_is_said(name: str, data: bytes) -> None:
         convert_bytes(name, data, louder, column="Englisch")
     assert "did you mean 'English'" in caught.value.hint
     for several, hint in (
-        ("English,id", "repeat --column for each: English, id"),
-        ("1,2", "repeat --column for each: 1, 2"),
+        ("English,id", "repeat --column for each column: English, id"),
+        ("1,2", "repeat --column for each column: 1, 2"),
     ):
         with pytest.raises(OptionError, match="takes one column, not") as refused:
             convert_bytes(name, data, louder, column=several)

@@ -145,7 +145,7 @@ def test_what_will_not_do_is_told_with_its_line(name: str, text: str, options: d
 
 def test_options_that_a_format_has_no_use_for_are_refused() -> None:
     for name, text in (("csv", "a,b\n"), ("jsonl", '{"a": "x", "b": "y"}\n')):
-        with pytest.raises(OptionError, match="--column is needed") as needed:
+        with pytest.raises(OptionError, match="--column is missing") as needed:
             converted(name, text)
         assert "the columns are a, b;" in needed.value.hint
     with pytest.raises(OptionError, match="has no columns"):

@@ -74,7 +74,7 @@ def test_a_name_that_exists_is_no_weight_and_a_weight_has_bounds(tmp_path: Path)
     odd.touch()
     assert parse_input(str(odd)) == CorpusFile(odd)
     for text in ("a.tsv=0", "a.tsv=5000"):
-        with pytest.raises(OptionError, match="a weight is"):
+        with pytest.raises(OptionError, match="a weight must be"):
             parse_input(text)
 
 
@@ -114,7 +114,7 @@ def test_segments_of_two_files_are_paired_by_document_and_number(tmp_path: Path)
 def test_one_side_alone_or_beside_plain_text_is_refused(tmp_path: Path) -> None:
     source, lines = tmp_path / "src.sgm", tmp_path / "lines.txt"
     lines.write_text("a\n")
-    assert "two are needed" in refusal(source, SOURCE)
+    assert "nmt needs both" in refusal(source, SOURCE)
     with pytest.raises(DataError, match="not one sentence per line"):
         open_reader(CorpusFile(source, lines), ReadOptions())
     source.write_text("<srcset>\n<doc docid='a'><seg id='1'>" + "x\n" * 10)
@@ -275,7 +275,7 @@ def test_what_grows_without_measure_when_it_is_decompressed_is_refused(
 ) -> None:
     monkeypatch.setattr("nmt_cli.formats.input_stream.LARGE", 1 << 21)
     data = compress((b"a" * 10_000 + b"\tb\n") * 300)  # type: ignore[operator]
-    assert "times as large" in refusal(path, data)
+    assert "times its size" in refusal(path, data)
     monkeypatch.undo()
     assert len(rows(path, data)) == 300
 

@@ -149,7 +149,7 @@ def test_only_what_is_not_finished_is_translated_again(tmp_path: Path) -> None:
     asked.clear()
     assert run(blocks, resumes=True) == [["A", "B"], [], ["C"], [], ["D"]]
     assert asked == [("d",)]
-    with pytest.raises(DataError, match="is from different texts"):
+    with pytest.raises(DataError, match="belongs to different texts"):
         run([Block(0, ("a", "x"))], resumes=True)
 
 

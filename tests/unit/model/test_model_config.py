@@ -10,7 +10,7 @@ from nmt_cli.settings import option_fields
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"units": 7}, "an even number is needed"),
+        ({"units": 7}, "needs an even number"),
         ({"heads": 2, "attention": "additive"}, "only --attention scaled-dot has heads"),
         ({"heads": 3, "attention": "scaled-dot"}, "does not divide"),
         (
@@ -31,7 +31,7 @@ from nmt_cli.settings import option_fields
             "does not divide both --attention-units 256 and the width of what attention reads, 612",
         ),
         ({"attention": "bahdanu"}, "--attention cannot be 'bahdanu'"),
-        ({"encoder_units": 7}, "--encoder-units is 7; an even number is needed"),
+        ({"encoder_units": 7}, "--encoder-units is 7, but a bidirectional encoder needs an even number"),
         ({"attention": "scaled-dot", "heads": 2, "encoder_units": 5, "bidirectional": False}, "does not divide"),
         ({"readout_units": 512}, "--readout-units is 512, but tied output weights are as wide as --embedding, 256"),
         ({"architecture": "cnn"}, "--architecture cannot be 'cnn'"),

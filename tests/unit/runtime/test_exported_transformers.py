@@ -114,5 +114,5 @@ def test_a_format_that_nmt_does_not_write_is_answered_with_those_that_it_writes(
     assert error == f"error: --export cannot be {format!r}" and "ctranslate2" in hint
     with pytest.raises(OptionError, match=format) as raised:
         nmt.export("eng-deu", tmp_path / "out", format)  # type: ignore[arg-type]
-    assert raised.value.hint.endswith("it takes ctranslate2, page")
+    assert raised.value.hint.endswith("use one of ctranslate2, page")
     assert list(tmp_path.iterdir()) == []

@@ -245,7 +245,7 @@ def test_of_a_table_the_request_names_the_column(source: str) -> None:
     assert written.splitlines()[0] == "id,text,text_deu,id_deu"
     refused = client.post("/translate_file", files=table, data=values)
     assert refused.status_code == 400
-    assert refused.json()["error"] == "column is needed: which column of a.csv should be translated?"
+    assert refused.json()["error"] == "column is missing: which column of a.csv should nmt translate?"
 
 
 @pytest.mark.parametrize("name", ["glosary", "glossaries", "formalty", "tags"])
@@ -265,7 +265,7 @@ def test_a_name_that_is_nearly_one_of_ours_is_refused_and_others_are_left_to_the
         ("/translate", {"confidence": True}, "'confidence'; it is for files: nmt translate FILE --confidence"),
         ("/translate", {"beam_size": 3}, "it is for a server: nmt translate --serve 5000 --beam-size"),
         ("/translate", {"n_best": 3}, "did you mean 'alternatives'?"),
-        ("/translate", {"column": "a"}, "it is for /translate_file"),
+        ("/translate", {"column": "a"}, "use this option with /translate_file"),
         ("/v2/translate", {"temperature": 0.3}, "nmt translate --serve 5000 --temperature"),
         ("/xunity", {"min_confidence": 0.3}, "nmt translate --serve 5000 --min-confidence"),
     ],

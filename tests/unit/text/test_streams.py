@@ -58,7 +58,7 @@ def test_compressed_input_is_refused_with_the_command_that_decompresses_it(
 ) -> None:
     with pytest.raises(DataError, match="line 1: byte") as problem:
         list(decode_lines(compress(b"good\n" * 100).splitlines(keepends=True), "in.txt"))
-    assert problem.value.hint == f"it is compressed; decompress it first, with {command} -dc"
+    assert problem.value.hint == f"the file is compressed; decompress it first, with {command} -dc"
 
 
 def test_what_has_arrived_is_given_out_before_more_arrives() -> None:

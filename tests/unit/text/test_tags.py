@@ -35,7 +35,7 @@ def test_a_tag_says_by_its_spelling_what_it_decides(text: str, tag: Tag, spellin
 
 @pytest.mark.parametrize("text", ["", "0", ">", "two words", "a.b", ">nld>", "=x", "x" * 40])
 def test_what_is_no_tag_is_refused(text: str) -> None:
-    with pytest.raises(OptionError, match="is no tag"):
+    with pytest.raises(OptionError, match="is not a tag"):
         parse_tag_name(text)
 
 

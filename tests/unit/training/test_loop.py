@@ -163,8 +163,8 @@ def test_a_checkpoint_that_cannot_be_written_does_not_end_training(
     monkeypatch.setattr(checkpoint, "write_arrays", sparing)
     run.fit()
     assert [warning.split(":")[0] for warning in listener.warnings] == [
-        "no weights written, training continues",
-        "no checkpoint written, training continues",
+        "the weights could not be written, but training continues",
+        "the checkpoint could not be written, but training continues",
     ]
     assert all("the disk is full" in warning and "free some space" in warning for warning in listener.warnings)
     assert [record.best for record in run.checkpoints.records] == [False, True]

@@ -363,9 +363,9 @@ def test_what_is_asked_for_is_found_among_the_tags_of_the_model(tagged_model: Pa
 @pytest.mark.parametrize(
     ("config", "message", "hint"),
     [
-        (TagOptions(to="fr"), "does not translate to fr", "it translates to de, nl"),
-        (TagOptions(tag=("help",)), "does not know the tag help", "it knows >de, >nl, ui"),
-        (TagOptions(formality="formal"), "does not know the tag formal", "it knows >de, >nl, ui"),
+        (TagOptions(to="fr"), "does not translate to fr", "the model translates to de, nl"),
+        (TagOptions(tag=("help",)), "does not know the tag help", "the model knows >de, >nl, ui"),
+        (TagOptions(formality="formal"), "does not know the tag formal", "the model knows >de, >nl, ui"),
     ],
 )
 def test_a_tag_that_a_model_does_not_know_names_those_it_does(
@@ -376,4 +376,4 @@ def test_a_tag_that_a_model_does_not_know_names_those_it_does(
     assert refused.value.hint == hint
     with pytest.raises(OptionError) as refused:
         find_tags(config.names, read_card(tagged_model)._replace(tags={}), tagged_model)
-    assert refused.value.hint in ("it translates to yy", "it was trained without tags: see docs/tags.md")
+    assert refused.value.hint in ("the model translates to yy", "the model was trained without tags: see docs/tags.md")

@@ -125,7 +125,7 @@ def test_where_more_pairs_would_not_help_their_number_is_not_told() -> None:
 def test_too_few_pairs_are_refused_with_the_number_needed(
     pairs: int, dev: str | None, test: str | None, needed: str
 ) -> None:
-    with pytest.raises(DataError, match=rf"toy.tsv: .*it takes at least {needed}"):
+    with pytest.raises(DataError, match=rf"toy.tsv: .*the splits need at least {needed}"):
         choose_sizes(pairs, dev, test, where="toy.tsv")
     choose_sizes(int(needed), dev, test, where="toy.tsv")
 

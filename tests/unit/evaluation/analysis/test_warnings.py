@@ -125,7 +125,7 @@ def test_translations_that_are_their_sources_are_told_with_their_lines() -> None
     references = [["Guten Tag."], ["Tom!"], [""], *([f"Zeile {number}."] for number in range(97))]
     hypotheses = ["Good day.", "Tom!", "", *(f"Zeile {number}." for number in range(97))]
     told = list_warnings(["chrf"], hypotheses, references, sources=sources)
-    assert "1 hypothesis is its source, untranslated: sentence 1" in told
+    assert "1 hypothesis equals its source, untranslated: sentence 1" in told
     assert not any("untranslated" in line for line in list_warnings(["chrf"], hypotheses, references))
 
 

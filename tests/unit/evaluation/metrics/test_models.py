@@ -65,7 +65,7 @@ def test_comet_is_given_source_hypothesis_and_each_reference(monkeypatch: pytest
     ("text", "reason"),
     [
         ("#!{python}\nimport sys\nsys.exit('no encoder on this machine')\n", "no encoder on this machine"),
-        ("#!{python}\n", "it gave no reason"),
+        ("#!{python}\n", "the program gave no reason"),
     ],
 )
 def test_a_comet_program_that_fails_is_reported(
