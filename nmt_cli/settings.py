@@ -229,7 +229,8 @@ def describe_type(kind: Any) -> str:
         return f"one of {', '.join(map(str, choices))}"
     base = typing.get_origin(kind) or kind
     if base in (tuple, Iterable):
-        return f"a list of {describe_type(typing.get_args(kind)[0]).removeprefix('a ').removeprefix('one of ').replace('string', 'strings')}"
+        item = describe_type(typing.get_args(kind)[0]).removeprefix("a ").removeprefix("one of ")
+        return f"a list of {item.replace('string', 'strings')}"
     name = TYPE_NAMES.get(base) or str(getattr(base, "__name__", base))
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
