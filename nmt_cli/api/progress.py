@@ -1,4 +1,4 @@
-"""Progress reports of long work. Knows no screen."""
+"""Progress reports of long work, which do not depend on a screen."""
 
 from __future__ import annotations
 

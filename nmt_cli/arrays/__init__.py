@@ -1,1 +1,1 @@
-"""Arrays: their types, ragged arrays, padding, batches. Knows nothing of text, files or networks."""
+"""Arrays: their types, ragged arrays, padding, batches. Does not depend on text, files or networks."""

@@ -302,7 +302,7 @@ def find_digit(parts: Iterable[NDArray[np.uint32]], rank: int) -> tuple[int, int
     return digit, rank - int(ends[digit] - counts[digit])
 
 
-# Finds the rows with equal keys among any number of rows, and those that equal keys connect. Knows no texts.
+# Finds the rows with equal keys among any number of rows, and those that equal keys connect. Does not depend on texts.
 #
 # Keys are hashes of 64 bits, so that those with equal first bits are about equally many. The rows are put into
 # partitions by these bits, and each partition is sorted by itself. Letters: N rows, R those whose keys another row has,

@@ -20,7 +20,7 @@ from nmt_cli.text.symbols import CONTEXT_END
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, parse_tag_name
 from nmt_cli.text.tokenizer import Tokenizer
 
-# The tags and the context of encoded sentences: ids in front of those of the text. Knows no files.
+# The tags and the context of encoded sentences: ids in front of those of the text. Does not depend on files.
 #
 # Letters: N rows.
 

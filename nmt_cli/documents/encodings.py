@@ -1,4 +1,4 @@
-"""Converts bytes to text and back in a document's declared encoding. Must not know any format."""
+"""Converts bytes to text and back in a document's declared encoding. Must not depend on formats."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def find_usable(declared: str) -> str:
 
 # Documents in encodings other than UTF-8: read as text, and written in their own encoding.
 #
-# A gettext catalogue declares its encoding; `--encoding` names that of all others. Knows no format.
+# A gettext catalogue declares its encoding; `--encoding` names that of all others. Does not depend on formats.
 
 
 HEADER_LINES = 200  # of a catalogue, in which its charset stands

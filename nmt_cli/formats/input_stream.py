@@ -2,7 +2,7 @@ r"""The bytes of a file or of standard input: counted, hashed, decompressed, con
 
     train.tsv.gz, in UTF-16     unpacked and converted: (1, "Hello.\tHallo.\n"), (2, "Yes.\tJa.\n"), ...
 
-Holds a bounded part of any input in memory. Knows no formats of pairs."""
+Holds a bounded part of any input in memory. Does not depend on formats of pairs."""
 
 from __future__ import annotations
 

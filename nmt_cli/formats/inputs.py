@@ -1,6 +1,6 @@
 """The inputs (a file, two parallel files or standard input, with a weight) and how to read them.
 
-Knows no format. Standard library only.
+Does not depend on formats. Standard library only.
 """
 
 from __future__ import annotations

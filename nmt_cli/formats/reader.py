@@ -3,7 +3,7 @@ r"""The base of the readers of all formats: an iterable of rows that counts the 
     Hello.\tHallo.\n          Row(line=1, source="Hello.", target="Hallo.")
     \n                        Row(line=2, source="", target=""), for which the next line keeps its number
 
-Knows no format. A format is a subclass in a neighbouring file, named in its row of `formats/__init__.py`.
+Does not depend on formats. A format is a subclass in a neighbouring file, named in its row of `formats/__init__.py`.
 """
 
 from __future__ import annotations

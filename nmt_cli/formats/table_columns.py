@@ -7,7 +7,7 @@
     8       She left.      CC-BY       Sie ging.           numbers and attributions
 
 A column holds no text if most of its cells are numbers, identifiers, addresses, dates or attributions, or if all are
-equal. Knows no file format.
+equal. Does not depend on file formats.
 """
 
 from __future__ import annotations

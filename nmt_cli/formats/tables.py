@@ -132,7 +132,7 @@ def read_cell(cells: Sequence[str], column: int | None) -> str:
     return cells[column].strip() if column is not None and column < len(cells) else ""
 
 
-# Records of text whose cells may be quoted, as written by spreadsheets. Knows nothing of columns.
+# Records of text whose cells may be quoted, as written by spreadsheets. Does not depend on columns.
 
 
 NumberedLine = tuple[int, str]

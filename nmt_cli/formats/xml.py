@@ -8,7 +8,7 @@ expat says that each begins:
     tokens    open `<tu id="1">`, open `<seg>`, text `a &amp; b`, empty `<ph/>`, close `</seg>`, close `</tu>`
     refused   <!DOCTYPE x [<!ENTITY a "&b;&b;">]>    before `a` expands
 
-Knows no format, and imports nothing of ours.
+Does not depend on formats, and imports no other module of nmt.
 """
 
 from __future__ import annotations
@@ -339,7 +339,7 @@ def cut_units(text: str, unit_names: frozenset[str], tag_names: frozenset[str] =
 
 # Repairs invalid XML that programs commonly write: blank lines before the declaration, and control characters.
 #
-# Works on the bytes of encodings that contain ASCII; anything else passes unchanged. Knows no format.
+# Works on the bytes of encodings that contain ASCII; anything else passes unchanged. Does not depend on formats.
 
 
 REFERENCE = re.compile(rb"&#(?:x0*([0-9a-fA-F]{1,6})|0*([0-9]{1,7}));")

@@ -25,7 +25,7 @@ from nmt_cli.translation.request import Block, TranslateBlock, TranslationReques
 from nmt_cli.translation.result import Fault, Translation
 from nmt_cli.workers.work import DoneReporter, Executor
 
-# A journal of finished blocks, with which a job that was killed goes on where it was. Knows no translation.
+# A journal of finished blocks, with which a job that was killed goes on where it was. Does not depend on translation.
 #
 # The first line of its file says what the job is; each further line has the hash of a block's texts, and its results as
 # compressed JSON. A line left unfinished by a killed process, or damaged by a power cut, is dropped with all behind it,

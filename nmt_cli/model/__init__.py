@@ -1,1 +1,1 @@
-"""The network, as Keras 3 layers. Knows nothing of files, search or training."""
+"""The network, as Keras 3 layers. Does not depend on files, search or training."""

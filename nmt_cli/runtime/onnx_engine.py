@@ -38,7 +38,7 @@ from nmt_cli.runtime.model_directory import FLOAT, check_file, name_graphs, name
 from nmt_cli.runtime.protobuf import make_field, parse_message
 from nmt_cli.search.step_model import Step
 
-# Opens and runs graphs with ONNX Runtime, and writes them optimised. Knows nothing of their inputs and outputs.
+# Opens and runs graphs with ONNX Runtime, and writes them optimised. Does not depend on their inputs and outputs.
 
 
 INLINE_BYTES = 4096  # size of the largest constant that stays in the graph

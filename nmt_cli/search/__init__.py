@@ -1,1 +1,1 @@
-"""Greedy and beam search over a step model: ids, scores and attention. Knows no text, file or network."""
+"""Greedy and beam search over a step model: ids, scores and attention. Does not depend on texts, files or networks."""

@@ -1,4 +1,4 @@
-"""Greedy and beam search over any step model. Knows no network, no text and no files.
+"""Greedy and beam search over any step model. Does not depend on networks, texts or files.
 
 One sentence, K = 2, one hypothesis asked for, at most 4 tokens, scores that are means per token:
 
@@ -91,7 +91,7 @@ class Backpointers:
         self.parents[-1] = self.parents[-1][rows]
 
 
-# Ranks hypotheses of different lengths by s(Y, X) = log P(Y | X) / lp(Y) + cp(X; Y). Knows no search.
+# Ranks hypotheses of different lengths by s(Y, X) = log P(Y | X) / lp(Y) + cp(X; Y). Does not depend on search.
 #
 # Source: Wu et al. (2016), equation 14. Letters: N rows, S source positions.
 

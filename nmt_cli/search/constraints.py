@@ -17,8 +17,8 @@ from nmt_cli.sources.source import LENGTH_MARGIN
 
 # Restricts the tokens that may follow a hypothesis: a forced prefix, a ban on repeated n-grams, a limit on copies.
 #
-# Knows no network and no text. A constraint bars candidates; search requests enough of them for some to remain. A
-# sampler (`Sampler`) is a constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
+# Does not depend on networks or texts. A constraint bars candidates; search requests enough of them for some to remain.
+# A sampler (`Sampler`) is a constraint that leaves one. Letters: N rows, C candidates, T tokens so far.
 
 
 NEVER = -np.inf
@@ -96,7 +96,7 @@ class CopyLimit(NamedTuple):
         return np.asarray(~is_barred.any(axis=2))
 
 
-# Samples the next token of each row: a constraint that leaves one candidate. Knows no search.
+# Samples the next token of each row: a constraint that leaves one candidate. Does not depend on search.
 #
 # Letters: B sentences, K rows per sentence, N rows of a step, C candidates, T tokens.
 
@@ -214,7 +214,7 @@ class TargetPrefix:
         ]
 
 
-# Combines the constraints of one search. Knows no network and no text. Letters: N rows, C candidates.
+# Combines the constraints of one search. Does not depend on networks or texts. Letters: N rows, C candidates.
 
 
 class Guide(NamedTuple):
@@ -287,7 +287,7 @@ class Guide(NamedTuple):
         )
 
 
-# How long targets may become. Knows no network. Letters: B sentences, S source positions.
+# How long targets may become. Does not depend on networks. Letters: B sentences, S source positions.
 
 
 def limit_lengths(

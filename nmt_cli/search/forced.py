@@ -1,4 +1,4 @@
-"""Forced decoding: computes the probability of a given translation under a model. Knows no network and no files.
+"""Forced decoding: computes the probability of a given translation under a model. Does not depend on networks or files.
 
 Relies only on the step-model protocol: a step asked for as many candidates as there are tokens returns the probability
 of every token. Few rows need that, and it takes several times as long as a step of search. Letters: N rows, B

@@ -11,7 +11,7 @@ from nmt_cli.arrays.rows import pad_rows
 from nmt_cli.arrays.types import START, BoolArray, FloatArray, IntArray, SourceArray
 from nmt_cli.search.step_model import StateT, Step, StepModel
 
-# Makes one step model of several: averages their probabilities. Knows no files and no text.
+# Makes one step model of several: averages their probabilities. Does not depend on files or texts.
 #
 # Letters: N rows, S source positions, C candidates, V tokens of the vocabulary.
 
@@ -78,8 +78,8 @@ def average_attention(attentions: Sequence[FloatArray]) -> FloatArray:
 # stored vector is to that of a step, the larger is the share of the stored tokens in its distribution. A token counts
 # only for a source that has what it translates, by attention: *nicht* of an entry about what is wrong says nothing
 # about what is right. Sources: Khandelwal et al. (2021), "Nearest Neighbor Machine Translation"; Dai et al. (2023),
-# "Simple and Scalable Nearest Neighbor Machine Translation", for a datastore per sentence and for the share. Knows no
-# text and no network.
+# "Simple and Scalable Nearest Neighbor Machine Translation", for a datastore per sentence and for the share. Does
+# not depend on texts or networks.
 #
 # Letters: B sentences, N rows, K rows of a sentence, C candidates, D width of a vector, M stored tokens, U distinct
 # ones, S source positions.

@@ -123,7 +123,7 @@ class Limits(NamedTuple):
 DEFAULT_LIMITS = Limits()
 
 
-# Refusals over HTTP, with their statuses. Knows no shape.
+# Refusals over HTTP, with their statuses. Does not depend on shapes.
 
 
 INTERNAL_ERROR = "internal error"  # all that a client is told; where it happened, the report of the server says

@@ -35,7 +35,7 @@ from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.wrapping import CONTROLS, format_count, replace_surrogates
 from nmt_cli.translation.memory.lookup import make_memory_key
 
-# Glossaries of requests: sent with a text, or created before and named by their ids. Knows no shape.
+# Glossaries of requests: sent with a text, or created before and named by their ids. Does not depend on shapes.
 #
 # They are held in memory until the server ends. Each belongs to the key that its client sent, or to the address of one
 # without a key: nobody else finds it.

@@ -1,8 +1,8 @@
 """Pictures as grids of features: their files, their storage, and the source side that consists of them.
 
 A picture has R regions, in row-major order. Each is a vector of D numbers, the output of a convolutional network there.
-Knows nothing of the network that computed them (`model/encoders.py` has one). Letters: N pairs, M pictures of a split,
-T regions of all of them together, B rows of a batch.
+Does not depend on the network that computed them (`model/encoders.py` has one). Letters: N pairs, M pictures of a
+split, T regions of all of them together, B rows of a batch.
 """
 
 from __future__ import annotations

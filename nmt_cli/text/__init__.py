@@ -1,1 +1,1 @@
-"""Strings: normal form, words, subwords, profiles, streams of lines. Knows no corpora, batches or networks."""
+"""Strings: normal form, words, subwords, profiles, streams of lines. Does not depend on corpora or networks."""

@@ -1,6 +1,6 @@
 """The normal form of a sentence, its length, and the key by which sentences are compared.
 
-Knows no files, checks or vocabularies. Corpora and input to translation pass through the same `normalise`.
+Does not depend on files, checks or vocabularies. Corpora and input to translation pass through the same `normalise`.
 """
 
 from __future__ import annotations

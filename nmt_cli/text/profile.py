@@ -3,7 +3,7 @@
 `prepare` writes the file, a model directory keeps it, and translation reads it. The first line is JSON;
 the other lines are the words of the source, then those of the target, sorted, so that lookups need not parse the file.
 Words for which there is no room leave a few bits in the first line, which tell that they occur.
-Knows no other files, no subwords and no networks."""
+Does not depend on other files, subwords or networks."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
     nats, tokens = trainer.update([batch])      # 412.7 nats of 180 target tokens: a loss of 2.29
 
 The objective is the mean over all real target tokens of an update, however many batches, devices or parts it is spread
-over. Knows no epochs and no files. Letters: T target positions, B sentences, N = T x B, R width of the readout, V
+over. Does not depend on epochs or files. Letters: T target positions, B sentences, N = T x B, R width of the readout, V
 vocabulary. Padding has id 0 and is ignored.
 """
 

@@ -1,4 +1,4 @@
-"""The reports of a training run, and their recipients. Knows nothing of how they are shown.
+"""The reports of a training run, and their recipients. Does not depend on how they are shown.
 
     class Losses(nmt.Watcher):
         def report_step(self, status):

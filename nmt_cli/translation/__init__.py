@@ -1,1 +1,4 @@
-"""From a line to its translation: pieces, spans, search, repair, joining. Knows no file format and no network."""
+"""From a line to its translation: pieces, spans, search, repair, joining.
+
+Does not depend on file formats or networks.
+"""

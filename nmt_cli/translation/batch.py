@@ -1,4 +1,4 @@
-"""Lines on their way through the stages of a translation. Only values: knows no network and no file format."""
+"""Lines on their way through the stages of a translation. Only values, which do not depend on networks or files."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ def make_result(forced: ForcedTarget) -> SearchResult:
 # Ranks hypotheses with a model of the other direction, which rates how well each of them tells the source.
 #
 # A hypothesis Y of a source X scores score(Y, X) + weight * log P(X | Y). Source: Li and Jurafsky (2016), "Mutual
-# Information and Diverse Decoding Improve Neural Machine Translation". Knows no lines and no files.
+# Information and Diverse Decoding Improve Neural Machine Translation". Does not depend on lines or files.
 
 
 CANDIDATES = 12  # hypotheses that are ranked, at least; more cost time and bring nothing

@@ -5,7 +5,7 @@ for each other. Texts are therefore cut into windows, which do not wait for each
 translated once more, without context, so that every line but the first of a text has one. A translation thus
 depends on its window alone. With windows of two lines, the text "a b c" becomes the windows "a b" and "(b) c", of
 which (b) is only context: `Line("a", follows=BEGINNING), Line("b", follows=0), Line("c", follows=3), Line("b",
-follows=BEGINNING, only_context=True)`. Knows no network and no file format.
+follows=BEGINNING, only_context=True)`. Does not depend on networks or file formats.
 """
 
 from __future__ import annotations

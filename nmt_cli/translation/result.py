@@ -1,4 +1,4 @@
-"""The translation of a line, with one or several hypotheses. Only values: knows no network and no tokenizer."""
+"""The translation of a line, with one or several hypotheses. Only values, which do not depend on networks."""
 
 from __future__ import annotations
 

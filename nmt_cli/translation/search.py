@@ -2,8 +2,8 @@
 
 Texts become rows of ids, rows of similar length are read in batches, several batches at a time, and what the network
 writes becomes text again. `{TextId(4, 0): "Where is it?"}` gives `{TextId(4, 0): Translation}` with one hypothesis
-"Wo ist es?", its tokens, their probabilities, and the attention of each to the pieces of the source. Knows no lines,
-no spans and no faults.
+"Wo ist es?", its tokens, their probabilities, and the attention of each to the pieces of the source. Does not
+depend on lines, spans or faults.
 """
 
 from __future__ import annotations

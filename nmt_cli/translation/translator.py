@@ -1,4 +1,4 @@
-"""Translates lines of text, in batches of equal tags, through the stages. Knows no network and no file format.
+"""Translates lines of text, in batches of equal tags, through the stages. Does not depend on networks or file formats.
 
 `translator.translate(["Where is it?", Line("Open", tags=(ui,)), "Here."], options)` runs `STAGES` on two batches, lines
 0 and 2 and line 1, and returns three translations in the order of the lines. Where the tags name a language, the reader

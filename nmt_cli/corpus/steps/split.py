@@ -2,7 +2,7 @@
 
 Two rows are connected if their sources or their targets have equal normal forms. Rows connected directly or indirectly
 form a group, and each group goes into one split as a whole. Dev and test are drawn so that short and long sentences are
-as frequent in them as in the corpus. Knows nothing of files or subwords. Letters: N rows, G groups."""
+as frequent in them as in the corpus. Does not depend on files or subwords. Letters: N rows, G groups."""
 
 from __future__ import annotations
 

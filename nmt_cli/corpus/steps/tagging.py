@@ -1,4 +1,4 @@
-"""Decides the tags of inputs and of their pairs, labels registers, and counts tags. Knows no vocabulary."""
+"""Decides the tags of inputs and of their pairs, labels registers, and counts tags. Does not depend on vocabularies."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The folder beside a prepared corpus in which it is made: long arrays, and a journal of what was read.
 
 A killed preparation continues from the journal; any work that the journal lacks is done again.
-Knows nothing of what the pairs contain.
+Does not depend on the content of the pairs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Runs graphs by ONNX Runtime Web: the module `onnxruntime` of a page, where the compiled one is missing.
 
 Has only the functions that `runtime.onnx_engine` uses. ONNX Runtime Web does not describe all inputs and outputs of a
-graph: `describe_graph` writes them to a file in the folder of the graph, named after its content. Knows nothing of nmt.
+graph: `describe_graph` writes them to a file in the folder of the graph, named after its content.
+Does not depend on the rest of nmt.
 """
 
 from __future__ import annotations

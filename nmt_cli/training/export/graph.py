@@ -16,7 +16,7 @@ Results stay the same, up to rounding; the parity tests hold that. `simplify_mod
 an embedding is concatenated with other values, the token's part of the product is looked up and added. This is for
 8-bit graphs (`quantise.py`): in 32 bits the tables would be several times as large as all other weights.
 
-Knows nothing of networks. Letters: V tokens, E embedding width, J outputs of a product.
+Does not depend on networks. Letters: V tokens, E embedding width, J outputs of a product.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The probability that a translation is good, estimated without a reference. Knows no network.
+"""The probability that a translation is good, estimated without a reference. Does not depend on networks.
 
 A translation is *good* if its chrF against a reference is at least `GOOD_CHRF`. Features of the best hypothesis, its
 attention, the lengths, the words and the failed checks go into a logistic model, which is fitted to the development set

@@ -36,7 +36,7 @@ from nmt_cli.translation.result import FailedCheck, Hypothesis, Translation
 #
 # A network spells words from subwords: `Koffizient` for *coefficient*, and leaves some as they are: `Buy Milch`. Both
 # are words that the training text never had, or nearly only on the other side. A person also writes words that training
-# never had, so a word counts only where none of its subwords was unlikely for the network. Knows no network.
+# never had, so a word counts only where none of its subwords was unlikely for the network. Does not depend on networks.
 
 
 # Chosen on references, of which at most 0.5 % should fail, and on translations (benchmarks/log/words.md).

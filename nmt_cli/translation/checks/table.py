@@ -1,4 +1,4 @@
-"""The table of checks, with their messages, and how a translation is checked. Knows no network."""
+"""The table of checks, with their messages, and how a translation is checked. Does not depend on networks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from nmt_cli.translation.repair.faults import WordFault, find_fault
 from nmt_cli.translation.result import CheckKind, FailedCheck, Translation
 from nmt_cli.translation.segmentation.segments import has_mark_inside
 
-# The table of checks: what is compared in every translation, and the messages about it. Knows no network.
+# The table of checks: what is compared in every translation, and the messages about it. Does not depend on networks.
 #
 # A fault found by search may be repaired; the summary counts the repairs. To add a check, name a comparison here, or an
 # inspection if it needs more than the texts, and write its words into `checks.toml`.
@@ -111,7 +111,7 @@ CHECK_ROWS = {check.name: check for check in CHECKS}
 OF_FACTS = frozenset(("spans", "numbers"))  # checks of what a memory may have wrong for every text
 
 
-# Checks a translation against its source: what a person should look at, and why. Knows no network.
+# Checks a translation against its source: what a person should look at, and why. Does not depend on networks.
 #
 # Checks favour precision over recall, since false alarms make them worthless: `benchmarks/checks.py` measures how often
 # each is raised on human translations.

@@ -1,1 +1,1 @@
-"""Translation memories: reuses earlier translations. Knows no network and no file format."""
+"""Translation memories: reuses earlier translations. Does not depend on networks or file formats."""

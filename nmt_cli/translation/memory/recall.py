@@ -28,7 +28,7 @@ from nmt_cli.translation.segmentation.segments import Segment
 # Recalls the pieces of a line from a translation memory: the line as a whole, or its sentences.
 #
 # Recalled pieces are not searched. If words must be linked (marks of a document, `--alignments`), the network reads the
-# given translation, and its attention links them. Knows no file format.
+# given translation, and its attention links them. Does not depend on file formats.
 
 
 LONGEST_LINKED = 4_000  # characters of a translation that the network reads,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Hypothesis, Translation
 
 
-# Merges subword attention into word attention, and links words by it. Knows no tokenizer.
+# Merges subword attention into word attention, and links words by it. Does not depend on tokenizers.
 #
 # Words are separated by blanks, as in the Pharaoh format. Letters: T target and S source subwords.
 
@@ -157,7 +157,7 @@ def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
 #    punctuation is traced to punctuation, and the rest to the middle of the source word.
 # 3. The blanks between two words whose source words are adjacent too come from those between the latter.
 #
-# A translation that equals its source, except for its blanks, becomes its source. Knows no marks and no formats.
+# A translation that equals its source, except for its blanks, becomes its source. Does not depend on marks or formats.
 
 
 NOT_BLANK = re.compile(r"\S+")

@@ -1,4 +1,4 @@
-"""Joins the translations of the pieces of a line, with their protected spans put back. Knows no network."""
+"""Joins the translations of the pieces of a line, with their protected spans put back. Does not depend on networks."""
 
 from __future__ import annotations
 

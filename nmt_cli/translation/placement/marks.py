@@ -12,7 +12,8 @@ from nmt_cli.text.characters import PAUSES
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.translation.placement.traced_text import UNALIGNED, Position, TextRange, TracedText, find_word
 
-# Divides a translation where its source is divided: between two lines of a subtitle, two cells. Knows no formats.
+# Divides a translation where its source is divided: between two lines of a subtitle, two cells.
+# Does not depend on formats.
 
 
 def find_cut(traced: TracedText, point: int, low: int) -> Position:

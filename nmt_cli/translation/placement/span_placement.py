@@ -273,8 +273,8 @@ def drop_replaced(units: Sequence[Unit], masked: MaskedText) -> list[Unit]:
 
 # Puts protected spans back into a translation: where the network put a placeholder, else where attention points.
 #
-# The entry to `placement/` for lines. Knows no network: it reads tokens and attention. Letters: T target tokens, S
-# source positions, including the end.
+# The entry to `placement/` for lines. Does not depend on networks: it reads tokens and attention.
+# Letters: T target tokens, S source positions, including the end.
 
 
 FLAT = 1e-3  # attention that varies less says nothing, as in a network without attention

@@ -1,6 +1,6 @@
 """A translation whose characters are traced to the source; locates parts and points of the source in it.
 
-Knows no marks and no formats."""
+Does not depend on marks or formats."""
 
 from __future__ import annotations
 
