@@ -1,4 +1,4 @@
-"""Everything that can go wrong because of the user or the machine, as one tree.
+"""The errors that the user or the machine can cause, with their exit codes.
 
     NmtError
     ├── OptionError         an option or a configuration file has an invalid value         exit 2

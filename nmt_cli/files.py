@@ -1,4 +1,4 @@
-"""Services of the operating system: whole files, locks, signals and cores. Standard library only.
+"""Safe file operations, locks, signals and processor cores. Imports only the standard library.
 
 A file is written under a temporary name and renamed: `with stage_file(path) as staged: ...` leaves the old file or
 the new one, also after a kill.

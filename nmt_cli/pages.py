@@ -1,4 +1,4 @@
-"""The frame of every page that nmt writes: its head, its theme, its style and script, all in one file."""
+"""The frame of every HTML page that nmt writes: one file with its theme, style and script."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from importlib import resources
 
-# The frame of every page that nmt writes: its head, its theme, its style and script, all in one file.
+# The frame of every HTML page that nmt writes: one file with its theme, style and script.
 #
 # A page needs no network connection, and its security policy allows none. Must not know what a page shows.
 

@@ -1,7 +1,7 @@
-"""Plugins: other packages add documents, metrics, server interfaces and models by entry points.
+"""Loads plugins: entry points of other packages that add formats, metrics, server interfaces and models.
 
 The entry points are read when something is asked for that nmt does not know, and a plugin is imported when it is used.
-A package with damaged entry points hides no other. Must not know what plugins are. Standard library only.
+A package with damaged entry points hides no other. Must not depend on the kinds of plugins. Standard library only.
 """
 
 from __future__ import annotations

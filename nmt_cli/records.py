@@ -1,4 +1,4 @@
-"""Reads JSON written by nmt without trusting it: a file may be damaged, or not ours.
+"""Checks JSON that nmt has written, since a file may be damaged or come from another program.
 
 The types of a dataclass or NamedTuple define each entry, and `Annotated` with a `Range`, or FileName, its allowed
 values. Everything else is refused, naming the entry's key. Standard library only, since translation reads a card.
@@ -40,7 +40,7 @@ class Range(NamedTuple):
 
 
 class FileNameRule(NamedTuple):
-    """The name of a file in the same directory: never a path."""
+    """The name of a file in the same directory, but never a path."""
 
     def __str__(self) -> str:
         return "the name of a file beside it"

@@ -1,4 +1,4 @@
-"""Frozen dataclasses of settings: the default, the help text and the range of each in one place.
+"""The base of all settings: dataclasses that state the default, help text and range of each option.
 
     class SearchOptions(Settings, panel="Decoding"):
         length_penalty: float = setting(1.0, "Exponent of the length penalty.", low=0, high=10)

@@ -1,4 +1,4 @@
-"""`nmt evaluate` and `nmt.evaluate`: one call, from the request to the scores of one or several systems."""
+"""Runs `nmt evaluate` and `nmt.evaluate`: turns a request into the scores of one or several systems."""
 
 from __future__ import annotations
 

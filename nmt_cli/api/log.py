@@ -1,4 +1,4 @@
-"""The warnings of the functions of `nmt`, as records of Python's `logging` under the name `nmt_cli`.
+"""Sends the warnings of the Python interface to Python's `logging`, under the name `nmt_cli`.
 
 Nothing is printed unless the program configures logging: a library must not.
 """

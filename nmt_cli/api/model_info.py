@@ -1,4 +1,4 @@
-"""`nmt translate --info`, `nmt.info` and `nmt.installed`: the facts about a model, without loading its network."""
+"""Describes a model without loading its network, for `nmt translate --info`, `nmt.info` and `nmt.installed`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nmt prepare` and `nmt.prepare`: one call, from the request to the prepared corpus."""
+"""Runs `nmt prepare` and `nmt.prepare`: turns a request into a prepared corpus."""
 
 from __future__ import annotations
 

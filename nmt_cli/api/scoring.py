@@ -1,4 +1,4 @@
-"""The work of `nmt evaluate` on one system: translates, scores, and warns.
+"""Evaluates one system for `nmt evaluate`: translates, scores, and warns.
 
 For 1,000 test sentences and a model, `Evaluation.run` returns a report: BLEU 31.2 with its interval, the name of the
 sentences in print ("test sentences"), and that training saw none of them. A model of another corpus adds a warning, and

@@ -1,4 +1,4 @@
-"""Options of `nmt translate --serve`. Standard library only: they become options of the command line."""
+"""The options of `nmt translate --serve`. Imports only the standard library, since the command line needs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class ServeOptions(Settings, panel="Server"):
-    """Where translations are served over HTTP, and to whom."""
+    """The address of the server, and who may use it."""
 
     serve: str | None = setting(
         None,

@@ -1,7 +1,7 @@
 """Starts ONNX Runtime, Ray and TensorFlow silently, without telemetry; locates the cache.
 
-Apart from the command line, the only file that reads or sets the environment: these libraries are configured through
-it, before they are imported.
+Apart from the command line, only this file reads or sets environment variables, which configure these libraries before
+they are imported.
 """
 
 from __future__ import annotations

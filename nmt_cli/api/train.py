@@ -1,6 +1,6 @@
-"""`nmt train` and `nmt.train`: one call, from the request to the trained model.
+"""Runs `nmt train` and `nmt.train`: turns a request into a trained model.
 
-Everything that can be refused is refused before TensorFlow starts."""
+It reports every invalid option before TensorFlow starts."""
 
 from __future__ import annotations
 

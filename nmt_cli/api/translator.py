@@ -1,4 +1,4 @@
-"""`nmt.load`: a model that translates strings, iterables of lines, and documents.
+"""The object that `nmt.load` returns: a model that translates strings, iterables of lines, and documents.
 
     with nmt.load("en-de", beam_size=1) as translator:
         translator.translate("Where is it?")                # "Wo ist es?", by greedy search
@@ -510,7 +510,7 @@ MOST_FLAGGED = 10_000  # texts of a document, with all that is known of them: mo
 
 @dataclass
 class FileReport:
-    """The translated file, and anything in it that a person should look at."""
+    """The result of translating a file, with the texts that a person should check."""
 
     path: Path
     texts: int = 0  # translated

@@ -1,4 +1,4 @@
-"""`nmt.visualize`: `nmt visualize` as a function."""
+"""Provides `nmt visualize` as the function `nmt.visualize`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of spans that must arrive unchanged: every kind, in order of precedence.
+"""The table of protected spans: all kinds of spans that a translation must keep, in order of precedence.
 
 Adjacent kinds defined by patterns alone are searched for together, leftmost match first; each later kind sees the text
 with the earlier spans covered. To add a kind, write a module with its row and name it here.

@@ -1,9 +1,9 @@
-"""The Typer app `nmt`: its commands, its help, and the one place where errors become exit codes.
+"""The command-line program `nmt`: finds the command, shows help, and turns errors into messages and exit codes.
 
 `nmt translate --model none` imports `cli/translate.py` alone, runs its function `translate`, and catches the
-NotFoundError of a model that is not there: two lines on stderr, and exit code 66 (`ExitCode.NO_INPUT`).
+NotFoundError of the missing model: two lines on stderr, and exit code 66 (`ExitCode.NO_INPUT`).
 
-Neither this nor the module of any command imports anything heavy (held by tests/test_architecture.py).
+This module and those of the commands import no large libraries (`tests/test_architecture.py` tests this).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class NmtGroup(LightParameters, TyperGroup):
-    """The commands, each imported on demand, and the error boundary.
+    """The commands, each imported on demand. Reports the errors of all commands.
 
     An error of a command ends here, as two lines on stderr and a named exit code.
     """
@@ -193,7 +193,7 @@ def show_error(problem: NmtError | TyperException | OSError) -> int:
 
 
 class Stop:
-    """Remembers which signal asked training to stop, if any."""
+    """Records the signal that asked training to stop, if there was one."""
 
     signal: int = 0
 

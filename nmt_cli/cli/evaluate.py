@@ -1,4 +1,4 @@
-"""`nmt evaluate`: scores of the model's translations, or of existing ones."""
+"""The command `nmt evaluate`: scores the translations of a model, or existing translations."""
 
 from __future__ import annotations
 

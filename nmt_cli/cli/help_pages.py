@@ -1,4 +1,4 @@
-"""The rest of each command's `--help`, beside the options: examples, everyday options, order of headings.
+"""The examples, everyday options and headings of each command's `--help`.
 
 An option appears under the heading (`panel`) that it declares; `--help` describes the everyday ones, `--help-all` all.
 """

@@ -1,4 +1,4 @@
-"""`nmt prepare`: sentence pairs in, a prepared corpus out. Parses, calls, renders."""
+"""The command `nmt prepare`: makes a prepared corpus from sentence pairs, and shows the result."""
 
 from __future__ import annotations
 

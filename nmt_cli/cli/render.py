@@ -1,4 +1,4 @@
-"""All output to the terminal. The only module that imports rich; everything goes to stderr."""
+"""Writes all messages to the terminal, on stderr. Only this module imports rich."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nmt translate --serve`: its refusals and messages.
+"""The command `nmt translate --serve`: its errors and messages.
 
 `nmt translate --serve 5000 --model en-de --tm terms.tsv` opens the memory of each direction, starts the server with the
 command's search as the default of every request, and says "en -> de, en-de (BLEU 31.2), on http://127.0.0.1:5000 ...".

@@ -1,4 +1,4 @@
-"""The output of bare `nmt`: the state of this directory, and the next command."""
+"""The output of `nmt` without a command: the state of this directory, and the next command."""
 
 from __future__ import annotations
 

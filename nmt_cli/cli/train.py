@@ -1,4 +1,4 @@
-"""`nmt train`: from a prepared corpus to a model."""
+"""The command `nmt train`: trains a model on a prepared corpus."""
 
 from __future__ import annotations
 

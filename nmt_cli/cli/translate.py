@@ -1,4 +1,4 @@
-"""`nmt translate`: one line in, one line out, in order, as lines arrive; or a document, which keeps its layout.
+"""The command `nmt translate`: translates lines as they arrive, or documents, which keep their layout.
 
     $ echo "Where is the station?" | nmt translate --model eng-deu
     Wo ist der Bahnhof?

@@ -1,4 +1,4 @@
-"""`nmt visualize`: attention, beam search, learning curves, the corpus, the network, the nearest training pairs."""
+"""The command `nmt visualize`: draws attention, beam search, learning curves, corpora, networks and nearest pairs."""
 
 from __future__ import annotations
 

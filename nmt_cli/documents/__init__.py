@@ -1,4 +1,4 @@
-"""Opens documents.
+"""Opens documents in any format, and checks that the format supports the options.
 
 To add a format: a subclass of `Document` in a file here, named in its row of `formats/__init__.py`; or an entry point
 of another package (`docs/python.md#plugins`).

@@ -1,4 +1,4 @@
-"""Shared by all tables: the columns of the texts, the name of the new column, and rows in order of confidence."""
+"""Chooses the columns of tables and spreadsheets, names new columns, and sorts rows by confidence."""
 
 from __future__ import annotations
 

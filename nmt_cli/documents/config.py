@@ -1,4 +1,4 @@
-"""Settings for reading and writing documents. Standard library only: they become options of the command line."""
+"""The options of documents. Imports only the standard library, since the command line is built from them."""
 
 from __future__ import annotations
 

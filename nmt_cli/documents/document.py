@@ -1,4 +1,4 @@
-"""Shared by all formats: a document is read as units, each with texts and a function that writes it back.
+"""The base of all document formats. A document consists of units, each with texts and a function that writes it back.
 
 Plain text is the simplest: each line is a unit with one text; blank lines stay blank.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.result import Translation
 
 
-# Shared by all formats: a document is read as units, each with texts and a function that writes it back.
+# The base of all document formats. A document consists of units, each with texts and a function that writes it back.
 #
 # From a document to its translation:
 #
@@ -63,7 +63,7 @@ class Content(NamedTuple):
 
 
 class TornText(NamedTuple):
-    """A text that is written as in the source, because its translation could not be read back completely."""
+    """A text that stays untranslated, because its translation could not be read back completely."""
 
     number: int  # among the texts of the document, from 1
     source: str

@@ -1,4 +1,4 @@
-"""Formats of translators: XLIFF 1.2 and 2, SDLXLIFF, TMX. A target is written for each source, nothing else changes.
+"""Exchange formats of translation tools: XLIFF, SDLXLIFF and TMX. Each source gets a target; nothing else changes.
 
     <source>Save <g id="1">it</g></source>                      is the text "Save it", and is followed by
     <target state="translated">SAVE <g id="1">IT</g></target>

@@ -1,4 +1,4 @@
-"""Reads a translated document back: a unit that cannot be read, or that lost a placeholder or mark, is not written.
+"""Reads a translated document back, and undoes each unit that is unreadable or lost a placeholder or mark.
 
 A document is held until its last unit. Then its own class reads what was written, and each unit is compared with its
 source:

@@ -1,8 +1,8 @@
-"""The table of file formats: how each is recognised, which command reads it, and what to do with the others.
+"""The table of file formats: how to recognise each, and which commands read it.
 
 `nmt prepare` learns pairs from a file, `nmt translate` translates it, `nmt evaluate` scores it. Help, docs and the
 errors for other files are generated from this table. Other packages add formats of documents (`plugins.py`), by name,
-which is the extension of their files. Must not know how any format is read. Standard library only.
+which is the extension of their files. Must not depend on the readers of formats. Standard library only.
 """
 
 from __future__ import annotations

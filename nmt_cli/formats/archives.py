@@ -1,4 +1,4 @@
-"""The guard of all files that are zip archives of XML: office documents, books, and spreadsheets of pairs.
+"""Checks that zip archives of XML are safe to read: office documents, e-books, and spreadsheets of pairs.
 
     report.docx: word/document.xml, 4 MiB packed to 80 KiB       read
     bomb.xlsx: xl/worksheets/sheet1.xml, 1 GiB packed to 1 MiB   refused before it is unpacked

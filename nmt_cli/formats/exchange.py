@@ -1,4 +1,4 @@
-"""Units of the exchange formats of translators: TMX and XLIFF 1.2 and 2.
+"""Reads units of the exchange formats of translation tools: TMX, and XLIFF 1.2 and 2.
 
     <tu><tuv xml:lang="en-GB"><seg>a<ph/></seg></tuv>      variants en-GB "a", en-US "b", de "c"; of "en-US" the second
     <tuv xml:lang="en-US"><seg>b</seg></tuv>                is read, of "eng" the first; the other is counted

@@ -1,4 +1,4 @@
-r"""The bytes of a file or of standard input: counted, hashed, decompressed, converted to UTF-8 and split into lines.
+r"""Reads a file or standard input: counts, hashes and decompresses its bytes, and splits them into lines of UTF-8.
 
     train.tsv.gz, in UTF-16     unpacked and converted: (1, "Hello.\tHallo.\n"), (2, "Yes.\tJa.\n"), ...
 

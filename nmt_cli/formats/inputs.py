@@ -1,4 +1,4 @@
-"""The inputs (a file, two parallel files or standard input, with a weight) and how to read them.
+"""The input files on the command line, with their weights and tags, and the options for reading them.
 
 Does not depend on formats. Standard library only.
 """

@@ -156,7 +156,7 @@ MARK = b"\xef\xbb\xbf"  # that some editors put before the heading
 
 
 class SuggestedPair(NamedTuple):
-    """A text and its translation, as somebody suggested it."""
+    """A text and the translation that somebody suggested."""
 
     source: str
     target: str

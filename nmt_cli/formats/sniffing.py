@@ -1,4 +1,4 @@
-"""Recognises the format of a file by its first bytes or its name; finds the columns of a table that a user names.
+"""Recognises the format of a file by its content or name, and finds the columns that a user names.
 
 A file `notes.txt` that begins with `<?xml version="1.0"?><tmx` is TMX. Unmistakable content (a signature, the root of
 XML, the shape of a catalogue or of subtitles) overrules the name; all other formats are recognised by name only. The

@@ -1,4 +1,4 @@
-"""The one engine for XML, of pairs and of documents: expat, with one guard, one set of limits and one set of repairs.
+"""Reads all XML, of pairs and of documents, with expat. It limits nesting and sizes, and repairs common errors.
 
 Units, such as those of a translation memory, are read from a stream, one at a time (`UnitCollector`), and from a
 document with their places (`cut_units`). What is written back byte for byte becomes tokens (`scan_xml`), cut where
@@ -73,7 +73,7 @@ def make_parser(guard: XmlGuard, encoding: str | None = "utf-8", *, with_entitie
 
 
 class XmlProblem(NamedTuple):
-    """Why a text is not read as XML."""
+    """The reason why a text cannot be read as XML."""
 
     line: int
     problem: str
@@ -229,7 +229,7 @@ def strip_prefixes(element: Element) -> Element:
 
 
 class XmlUnit(NamedTuple):
-    """A unit, and where it stands."""
+    """A unit and its position."""
 
     line: int  # its first
     element: Element

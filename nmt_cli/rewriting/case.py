@@ -1,4 +1,4 @@
-"""Rewrites of case: reads a text in its usual case, and puts the case of the source back into its translation.
+"""Reads a text in its usual case, and restores the case of the source in the translation.
 
 `OPEN THE DOOR` is read as `Open the door`, and its translation is written in capitals. So are headings In Title Case,
 lines without any capitals, and single words in CAPITALS or MIxed case, whose translations alignment finds. Text in

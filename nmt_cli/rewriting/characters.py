@@ -1,4 +1,4 @@
-"""Replaces characters that a model never saw in training by their nearest equivalents that it did see.
+"""Replaces characters unseen in training with the nearest equivalents that the model knows.
 
 `„Ｈｅｌｌｏ“ — naïve` is read as `"Hello" - naive` by a model of plain ASCII. The training text decides, not a list: a
 seen character is never touched, except a mark that occurred a few times among thousands of another form, and letters of

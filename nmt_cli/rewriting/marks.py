@@ -1,4 +1,4 @@
-"""Rewrites of marks: the quotes around a whole sentence, and the final mark of a text.
+"""Removes the quotes around a sentence and odd final marks before translation, and restores them afterwards.
 
 `"I see."` is read as `I see.` and its translation gets the target's quotes; a heading without a mark gets none. Quoted
 sentences are rare in most training text and lead networks astray, though quotes do not affect the words between them;

@@ -3,7 +3,7 @@
 A word that training never had means nothing to a network, which then invents something. A word one slip away from a
 frequent word is read as that word, and this is reported. Applies only if nearly all words of the language occurred in
 training, so that an unknown word is probably a slip, and only to cased scripts, where one letter rarely makes another
-word. Knows the profile of one side, no networks. Source: Damerau (1964), "A Technique for Computer Detection and
+word. Depends only on the profile of one side. Source: Damerau (1964), "A Technique for Computer Detection and
 Correction of Spelling Errors": most slips are a missing, extra or wrong letter, or two transposed ones.
 """
 
@@ -35,7 +35,7 @@ LIKELY, LESS_LIKELY = 1.0, 0.5  # how likely a letter is doubled or two exchange
 
 
 class ReadAs(NamedTuple):
-    """A source word, and the known word as which it was read."""
+    """A source word, and the known word that replaced it."""
 
     word: str
     known: str

@@ -1,4 +1,4 @@
-"""Rewrites of spelling: abbreviations, variants, character references, and words that name several genders.
+"""Rewrites spellings that mislead a network: abbreviations, variants, character references, gender-neutral forms.
 
     approx. 10          about 10: a network takes the full stop of an abbreviation that it does not know for the end of
                         the sentence, and leaves out the rest

@@ -1,4 +1,4 @@
-"""Access to the server: keys, rates, limits, the body of a request, and refusals."""
+"""Controls access to the server: checks keys, rates and sizes, and refuses requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from nmt_cli.files import read_state
 
 
 class Key(NamedTuple):
-    """A key, and whose it is."""
+    """A key, and the name of its user."""
 
     name: str
     secret: str
@@ -64,7 +64,7 @@ def parse_key(parts: Sequence[str], where: str, number: int) -> Key:
 
 
 class KeyFile:
-    """The keys in a file, which is read again whenever it changes; a file that cannot be read leaves them as they were.
+    """The keys in a file, which is read again when it changes. If it cannot be read, the old keys stay valid.
 
     Raises NotFoundError and DataError at the start; later, `report` is told.
     """
@@ -157,7 +157,7 @@ NETWORK_BITS = 64  # of an IPv6 address: whoever has one has all that begin like
 
 
 class Admission:
-    """Checks keys, and counts the requests of each key and of each address without a valid one."""
+    """Checks keys, and counts the requests of each key, and of each address without a valid key."""
 
     def __init__(
         self,
@@ -320,7 +320,7 @@ ALWAYS = {  # of every answer
 
 @dataclass(frozen=True)
 class Rules:
-    """Who may ask."""
+    """The hosts, sites and clients that may send requests."""
 
     hosts: frozenset[str]  # names of this server, beside addresses of numbers
     cors: bool  # whether pages of any site may read the answers

@@ -1,4 +1,4 @@
-"""A request as handlers see it: its values, wherever they come from, and refusals before a handler sees it.
+"""Parses requests for the handlers, and refuses invalid ones.
 
 Handlers return plain values, which become JSON, values with a status, or a response of their own; errors take the form
 expected by a shape's clients."""
@@ -36,7 +36,7 @@ FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class Values(NamedTuple):
-    """The values of a request, from its JSON object or form and from its query; their texts can be encoded."""
+    """The values of a request, from its JSON object, form and query."""
 
     values: Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""A connection: how much of it is read ahead, and when it ends.
+"""Limits how much the server reads ahead on a connection, and ends connections without losing data.
 
 1. Requests that a client sends ahead are read up to `AHEAD` bytes; the rest waits with the client, as does a response
    that it does not read.

@@ -1,4 +1,4 @@
-"""The served models: chosen by direction, loaded on first use, unloaded when memory runs short."""
+"""The models of the server. It chooses them by direction, loads them on first use, and unloads them to save memory."""
 
 from __future__ import annotations
 

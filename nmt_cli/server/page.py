@@ -1,4 +1,4 @@
-"""The page at `/`: its files, and the data it shows with a translation: words, confidence, attention, alternatives."""
+"""The page at `/`: its files, and its data: words, confidence, attention and alternative translations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts and stops the server: maps paths to handlers, binds the port, answers until a signal comes."""
+"""Starts and stops the server: maps paths to handlers, opens the port, and answers until a signal arrives."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ FORCED_STOP = LONGEST_STOP + 1.5  # seconds after which the process ends, whatev
 
 @dataclass(frozen=True)
 class ServeRequest:
-    """The models to serve, and to whom; `keys` come from the environment and the command line."""
+    """The models to serve, and the clients that may use them; `keys` come from the environment and the command line."""
 
     options: ServeOptions
     models: tuple[Path, ...]

@@ -1,4 +1,4 @@
-"""Shared by all shapes: texts and documents translated, languages detected, corrections kept, requests counted."""
+"""The service behind all interfaces: translates, detects languages, stores corrections, and counts requests."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ TAG = re.compile(r"<[^<>]*>")
 
 
 class Detected(NamedTuple):
-    """The likeliest of some languages for a text, with a confidence of 0-100: 0 for a text surely in an `other` one."""
+    """The most probable language of a text, with a confidence of 0 to 100; 0 if it is surely in an `other` language."""
 
     language: KnownLanguage
     confidence: float
@@ -237,7 +237,7 @@ def choose_register(model: ServedModel, formality: str) -> tuple[str, ...]:
 
 
 class Wishes(NamedTuple):
-    """How a request wants its texts translated."""
+    """The options with which a request wants its texts translated."""
 
     formality: str = DEFAULT  # one of FORMALITIES
     domain: str = ""  # a tag of the model

@@ -1,4 +1,4 @@
-"""The stores of a server for its clients: glossaries, translated documents, corrections."""
+"""Stores glossaries, translated documents and corrections for the clients of the server."""
 
 from __future__ import annotations
 

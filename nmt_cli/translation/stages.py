@@ -1,8 +1,8 @@
-"""The stages of a translation, in order: what each does with a batch of lines, what it needs and provides.
+"""The stages of a translation, in order. Each reads some fields of a batch of lines, and fills or changes others.
 
 Every stage works on all lines of the batch together, since search is fast in batches. A batch on which nmt itself
 fails is run again in halves, so that only the lines at fault remain: of ("a", "b", "c"), with "b" at fault, "a" and
-"c" are translated as ever, and "b" is copied with a failed check. Knows networks by their `search` alone.
+"c" are translated as ever, and "b" is copied with a failed check. Uses networks only through their `search`.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ def run_stages(tools: Tools, batch: TranslationBatch, stages: Sequence[Stage] = 
 
 
 class Trial:
-    """Rows on which something is tried, as a context that keeps in `error` how nmt itself failed on them."""
+    """A context for work on some rows, which catches a failure of nmt and stores it in `error`."""
 
     def __init__(self, rows: Sequence[int]) -> None:
         self.rows = rows

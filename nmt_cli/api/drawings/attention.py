@@ -1,4 +1,4 @@
-"""Attention of sentences for `nmt visualize`: reads or translates them, and measures their attention."""
+"""Computes the attention that `nmt visualize` draws, for new or existing translations of sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The other charts of `nmt visualize`: learning curves, the corpus, the beam, the network, the nearest pairs."""
+"""Draws the other charts of `nmt visualize`: learning curves, the corpus, beam search, the network, nearest pairs."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ EncodingReporter = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A training pair near to a sentence."""
+    """A training pair that is similar to a sentence."""
 
     pair: SentencePair
     similarity: float  # cosine: 1 if the sources are the same to the encoder, 0 if they have nothing in common

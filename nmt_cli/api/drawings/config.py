@@ -1,4 +1,4 @@
-"""The options of a drawing. Standard library only: the command line builds options from them."""
+"""The options of `nmt visualize`. Imports only the standard library, since the command line is built from them."""
 
 from __future__ import annotations
 

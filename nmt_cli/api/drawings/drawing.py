@@ -1,4 +1,4 @@
-"""A request to draw, its options, and its result: lines for a terminal, files, and remarks. Prints nothing."""
+"""The request and the result of `nmt visualize`: text for a terminal, files, and remarks. Prints nothing."""
 
 from __future__ import annotations
 

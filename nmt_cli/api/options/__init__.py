@@ -1,1 +1,1 @@
-"""Options: which exist, which were set, which cannot be combined, and commands in which they are typed."""
+"""The options of all commands: which exist, which were set, and which cannot be combined."""

@@ -1,4 +1,4 @@
-"""Commands to type: as originally typed, with more options, or rebuilt from stored options."""
+"""Builds the commands that messages suggest, from the typed command or from stored options."""
 
 from __future__ import annotations
 

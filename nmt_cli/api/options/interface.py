@@ -1,4 +1,4 @@
-"""The Python interface: its functions check their arguments, and their errors name Python arguments.
+"""Checks the arguments of the Python interface, and words its errors with the names of Python arguments.
 
     @check_call(LineOptions, *OF_SEARCH)
     def load(model: PathLike = "model", *, threads: int | None = None, **options: Unpack[LoadKeywords]) -> Translator:

@@ -1,4 +1,4 @@
-"""Options as the Python interface and the command line name them: `beam_size=9` is `--beam-size 9`."""
+"""Converts options between Python and the command line: `beam_size=9` is `--beam-size 9`."""
 
 from __future__ import annotations
 

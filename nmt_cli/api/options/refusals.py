@@ -1,4 +1,4 @@
-"""Explicitly set options, and the table of options that cannot be combined, for all commands."""
+"""The table of options that cannot be combined, for all commands, and the options that the user set."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SettingValues(dict[str, Any]):
 
 
 class Refusal(NamedTuple):
-    """Settings refused `when` others have certain values.
+    """A rule that refuses settings `when` others have certain values.
 
     `why` continues the sentence that the option begins; in it, and in the hint, `{name}` is the value of a setting.
     Where `beside` is typed, options of a file do not count.

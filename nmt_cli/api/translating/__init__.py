@@ -1,1 +1,1 @@
-"""The work of `nmt translate`: from files or arriving lines to files or lines written."""
+"""Translates the files or lines that `nmt translate` reads, and writes the results."""

@@ -1,4 +1,4 @@
-"""The input of `nmt translate`: files, folders, streams; their formats, and where translations are written."""
+"""Reads the input of `nmt translate`: files, folders and streams, in their formats."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MISMATCH, NO_COLUMN = UNREAD
 
 
 class InputFile(NamedTuple):
-    """A file to translate, and its path below the folder that was named; for a file that was named, its name."""
+    """A file to translate, and its path below the folder on the command line; otherwise its name."""
 
     path: Path
     relative: Path
@@ -48,7 +48,7 @@ class InputFile(NamedTuple):
 
 
 class FolderContent(NamedTuple):
-    """The translated files of folders, and with the reason, if there is one, those that are not."""
+    """The files of folders that nmt translates, and the files that it skips, each with a reason if there is one."""
 
     files: list[InputFile]
     skipped: list[tuple[Path, str]]  # which are nothing to translate
@@ -167,7 +167,7 @@ def require_folder_for_output(inputs: Iterable[Path], output: str | None) -> str
 
 
 class Console(NamedTuple):
-    """Provides and accepts lines that belong to no file, and shows messages to the user."""
+    """Reads and writes lines outside files, and shows messages to the user."""
 
     can_prompt: bool  # whether a person types the lines and reads their translations one by one
     output: IO[bytes]  # accepts output that goes to no file
@@ -338,7 +338,7 @@ class DeferredDocument(Document):
 
 
 class ArrivingDocument(Document):
-    """Standard input: a document whose format is known once its first bytes arrive, for which nothing else waits."""
+    """Standard input as a document, whose format is known once its first bytes arrive."""
 
     format = TEXT
 

@@ -1,4 +1,4 @@
-"""The output of `nmt translate` per line: columns of text, or a JSON object."""
+"""Formats each translated line for `nmt translate`: as columns of text, or as a JSON object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ESCAPES = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}  # ends
 
 
 class LayoutOptions(Settings, panel="Output"):
-    """The output beside the translation."""
+    """The options for output in addition to the translation."""
 
     scores: bool = setting(
         False, "Write the score (log-probability over length penalty) and a tab before each translation.", harmless=True

@@ -1,4 +1,4 @@
-"""The output of `nmt translate`: standard output, one file or a file for each input, and a summary of each."""
+"""Writes the output of `nmt translate` to standard output or to files, with a summary of each file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report after a translation: events counted line by line, and printed once, after the last line."""
+"""The report after a translation. It counts events line by line, and is printed once, after the last line."""
 
 from __future__ import annotations
 

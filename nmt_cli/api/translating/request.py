@@ -1,4 +1,4 @@
-"""`nmt translate` as it was typed: the request to the models, the inputs, and the outputs.
+"""The request of `nmt translate`: its models, inputs, outputs and options.
 
 `nmt translate --model eng-deu notes.txt -o out/` is `TranslateCommand(TranslationRequest(Path("eng-deu"), ...),
 files=(Path("notes.txt"),), output="out/", ...)`; with `--serve`, its request is what the server answers by default.

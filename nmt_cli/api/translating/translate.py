@@ -1,4 +1,4 @@
-"""`nmt translate`: one call, from the command to the report of failed checks.
+"""Runs `nmt translate`, from the request to the report of failed checks.
 
 `echo "Where is it?" | nmt translate` is `run_translation(command, console)`: the console gives the line, gets "Wo ist
 es?", and the report is empty. Lines are translated as they arrive, files in large batches; each batch is

@@ -1,4 +1,4 @@
-"""A command of `nmt` for Typer: how it is parsed, how it starts fast, and how its usage errors are worded.
+"""Extends Typer for the commands of `nmt`: faster parsing, and clearer usage errors.
 
 nmt translate --length-penalty 0.8        Typer parses it, and converts 0.8 if it was typed at all
 nmt translate --set length-penalty=0.8    the same: `parse_command_line` makes it the value of that option

@@ -1,4 +1,4 @@
-"""Settings by name: their spelling in messages, and settings from files and the environment.
+"""Reads settings from files and environment variables, and spells their names in messages.
 
 Every setting is an option of its command, and has one name: `--beam-size 3` on the command line, `beam-size = 3` in a
 file of `--config` or in `nmt.toml` of the current directory, at the top level or under `[translate]`.
@@ -54,7 +54,7 @@ OPEN_TO = {stat.S_IWGRP: "its group", stat.S_IWOTH: "everybody"}
 
 
 class FoundFile(NamedTuple):
-    """The `nmt.toml` of the current directory: its values, or why it is not read."""
+    """The `nmt.toml` of the current directory: its values, or the reason why nmt does not read it."""
 
     values: Mapping[str, Any]
     doubt: str = ""

@@ -1,4 +1,4 @@
-"""The options of commands: from settings classes, and shared by several commands; and their completion."""
+"""Declares the options of the commands, from settings classes, and completes them in the shell."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Shared by spreadsheets: columns translated into further columns of the first sheet that has them, row by row.
+"""Translates columns of spreadsheets into new columns, row by row, in the first sheet that has them.
 
     | id | English  |          | id | English  | English_de |        --column English
     | 7  | good day |          | 7  | good day | GOOD DAY   |        with the format of the cell to its left
-    | 8  | =A2      |          | 8  | =A2      |            |        a formula is no text
+    | 8  | =A2      |          | 8  | =A2      |            |        a formula is not text
 
 Rows are read by `formats/sheets.py`, as for pairs. Of each, only its spelling and the cells that matter are kept:
 a tree is made of a row again when it is written. Everything outside of rows stays as it is spelled.

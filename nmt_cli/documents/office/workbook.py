@@ -1,4 +1,4 @@
-"""Excel workbooks (xlsx): the texts of all cells in place, or one column into further ones.
+"""Excel workbooks (xlsx): translates all cells in place, or columns into new columns.
 
     <c r="B2" s="2" t="s"><v>2</v></c>                 the shared string 2, "good day"
     <c r="D2" s="2" t="inlineStr"><is><t xml:space="preserve">GOOD DAY</t></is></c>     the cell that --column adds

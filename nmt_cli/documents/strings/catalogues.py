@@ -1,4 +1,4 @@
-"""Catalogues of Qt (`.ts`) and of Xcode (`.xcstrings`): each text gets a translation, nothing else changes.
+"""Catalogues of Qt (`.ts`) and Xcode (`.xcstrings`): translations are added, and nothing else changes.
 
     <source>%n file(s)</source>                two texts, "%n file" and "%n files", for as many forms as the target
     <translation type="unfinished">            language has; what is good loses `unfinished`, what a person must

@@ -1,7 +1,7 @@
 """JSON and YAML: string values are translated; keys, comments and layout are kept byte for byte.
 
-    {"title": "Good day", "id": 3}      the text "Good day"; a number is none
-    id: x-1                             kept: an identifier is no text for people
+    {"title": "Good day", "id": 3}      the text "Good day"; a number is not a text
+    id: x-1                             kept: an identifier is not text for people
     - "Save %s"                         a text, written in the quotes that it has
 
 A file is parsed only to find its scalars, whose content alone is replaced.

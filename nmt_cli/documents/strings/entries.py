@@ -1,4 +1,4 @@
-r"""Files of entries, by one mechanism: a pattern finds the values; the rest is kept byte for byte.
+r"""Files of keys and values, such as INI or TOML. A pattern finds the values; all else is kept byte for byte.
 
 Each class at the end is a row of the table. Its `entry` matches a `value` and, if there is one, its `key`. A match
 without a value is kept (a comment, a section header); its key is that of the next value. `quote`, if the pattern has
@@ -147,7 +147,7 @@ def name_game_language(code: str) -> str:
 
 
 class GameDocument(EntryDocument):
-    """Localisation of Paradox's games, which is no YAML: `key:0 "text"`, in which a quote may stand as it is."""
+    """Localisation of Paradox's games, which is not YAML: `key:0 "text"`, in which a quote may stand as it is."""
 
     entry = re.compile(
         r"^[ \t]*(?:#.*|(?P<key>[^\s:#\"]+):\d*[ \t]*\"(?P<value>[^\r\n]*)\"[ \t]*(?:#[^\"\r\n]*)?\r?$)", re.MULTILINE

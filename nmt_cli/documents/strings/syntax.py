@@ -1,8 +1,8 @@
-"""Strings of programs as files store them: escaped, with placeholders, and with messages of several forms.
+"""Strings of programs: their escapes, their placeholders, and messages with several forms.
 
 A string becomes a paragraph: its line breaks divide it into segments, and each character is written back with its
 original escape. An ICU message with forms (`{count, plural, one {# file} other {# files}}`) is code in which each form
-is a separate paragraph. Must not know any format.
+is a separate paragraph. Must not depend on formats.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The shapes of requests and responses, one file per family of clients."""
+"""The HTTP interfaces of the server, one file per family of clients."""

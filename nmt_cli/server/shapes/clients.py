@@ -1,4 +1,4 @@
-"""Shapes of single programs: translators of games, and OPUS-CAT's plugins for memoQ, Trados and OmegaT."""
+"""The interfaces of individual programs: game translators, and OPUS-CAT's plugins for memoQ, Trados and OmegaT."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Checks a translation against its source: what a person should look at, and how far it can be trusted."""
+"""Compares a translation with its source, reports likely errors, and estimates the confidence."""

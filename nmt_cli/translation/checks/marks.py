@@ -1,4 +1,4 @@
-"""Checks that count: lost spans, quotation marks, final punctuation, lengths."""
+"""Checks that count characters and marks: lost spans, quotation marks, final punctuation, lengths."""
 
 from __future__ import annotations
 

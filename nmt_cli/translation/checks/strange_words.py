@@ -182,7 +182,7 @@ LONGEST_TEXTS = 500  # characters of a pair that is remembered
 
 
 class Negations(NamedTuple):
-    """How a language negates."""
+    """The rules for negation in a language."""
 
     sure: re.Pattern[str]
     idle: re.Pattern[str]  # has such words, and negates nothing

@@ -1,4 +1,4 @@
-"""The table of checks, with their messages, and how a translation is checked. Does not depend on networks."""
+"""The table of checks with their messages, and the function that runs them. Does not depend on networks."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class CheckContext(NamedTuple):
-    """The facts that checks use besides the two texts."""
+    """The facts that checks use in addition to the two texts."""
 
     source_language: str = ""  # a code of two or three letters, by which number words are known
     target_language: str = ""
