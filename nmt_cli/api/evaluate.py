@@ -80,7 +80,7 @@ def score_runs(
     for system in systems:
         runs = [] if system.hypotheses is not None else list_runs(system.path)
         if not runs:
-            raise OptionError(f"{system.path} has no runs to score", hint="train some: nmt train --runs 3")
+            raise OptionError(f"{system.path} has no runs to score", hint="train several runs: nmt train --runs 3")
         translators = (evaluation.load_translator(run, corpus, system.rerank) for run in runs)
         yield tuple(
             evaluation.translate(text, translator, run, f"translating with {run}")

@@ -166,7 +166,7 @@ AGAINST_HELP = "Translations or a model to compare with; can be repeated."
 SPLIT_HELP = "Split of --data to score; use dev to choose search options."
 PROFILE_HELP = "Also show scores by groups of sentences: length, rare words, numbers, ..."
 RUNS_HELP = "Score each run of `nmt train --runs` in a --model: mean ± standard deviation."
-REPORT_HELP = "Report to write, replacing an existing file: .html (a single page) or .md; a table: .tex or .csv."
+REPORT_HELP = "Write a report, replacing an existing file: .html (a single page) or .md; or a table: .tex or .csv."
 SENTENCES_HELP = "Write every sentence with its scores to a .tsv."
 EXPLAIN_HELP = "Show step by step how BLEU and ROUGE-L of one pair are computed."
 

@@ -63,7 +63,7 @@ def visualize(
         config = replace(config, corpus="data" in explicit.typed)
     if len(sentences or ()) > 1 and not config.target and all(map(is_word, sentences or ())):
         sentences = [" ".join(sentences or ())]
-        screen.say(f"{sentences[0]!r} is read as one sentence; if it is several, put each in quotes")
+        screen.say(f"{sentences[0]!r} is read as one sentence; to draw several sentences, put each in quotes")
     if config.subject in SPOKEN and not (sentences or config.target or config.pairs or sys.stdin.isatty()):
         sentences = [line for line in decode_lines(sys.stdin.buffer, "stdin") if line.strip()]
     request = DrawingRequest(

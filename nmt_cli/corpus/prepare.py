@@ -78,7 +78,7 @@ def format_html(findings: tuple[Finding, ...], manifest: Manifest | None) -> str
 def format_summary(manifest: Manifest | None) -> list[str]:
     """Returns a table of how many pairs were kept and dropped."""
     if manifest is None:
-        return ["<p>Nothing was prepared: the checks found pairs that --strict does not accept.</p>"]
+        return ["<p>nmt prepared nothing, because the checks found pairs that --strict does not accept.</p>"]
     counts, leak = manifest.counts, manifest.leak
     rows = {
         "inputs": ", ".join(manifest.inputs),

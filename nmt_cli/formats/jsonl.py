@@ -233,7 +233,7 @@ class SuggestionsReader(Reader):
         with self.stream.open() as file:
             declared = parse_heading(file.readline(MAXIMUM_LINE))
             if declared is None:
-                self.refuse(1, "no corrections heading that this version of nmt can read")
+                self.refuse(1, "this version of nmt cannot read the heading of the corrections file")
             is_turned = self.is_turned(declared)
             self.languages = (declared[1], declared[0]) if is_turned else declared
             self.has_tag_column = True

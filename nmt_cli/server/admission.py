@@ -401,7 +401,7 @@ class Guard:
                 return refuse(403, "pages from other sites may not write here; see --cors")
         length = request.headers.get("content-length")
         if length is not None and "transfer-encoding" in request.headers:  # a proxy may believe the other one
-            return refuse(400, "a request has either a Content-Length or a Transfer-Encoding")
+            return refuse(400, "a request must have either a Content-Length or a Transfer-Encoding")
         if length is not None and not (length.isdecimal() and int(length) <= self.find_limit(path)):
             return refuse(413, explain_limit(self.find_limit(path)))
         return None

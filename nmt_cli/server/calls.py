@@ -316,7 +316,7 @@ async def run_while_connected(request: Request, work: Awaitable[Any], seconds: f
             return task.result()
         if watch in done:
             raise ClientDisconnect
-        raise RequestError(503, f"this took longer than {seconds:g} seconds", retry_after=RETRY_SECONDS)
+        raise RequestError(503, f"the request took longer than {seconds:g} seconds", retry_after=RETRY_SECONDS)
     finally:
         for unfinished in (task, watch):
             unfinished.cancel()

@@ -347,7 +347,7 @@ def make_suggestions(source: str, target: str, tags: TagSet, longest: int) -> li
     pairs = [(as_one_line(left), as_one_line(right)) for left, right in zip(sources, targets, strict=True)]
     pairs = [pair for pair in pairs if any(map(make_memory_key, pair))]
     if not pairs or not all(make_memory_key(text) for pair in pairs for text in pair):
-        raise RequestError(400, "a correction needs a text and its translation")
+        raise RequestError(400, "a correction needs a text and a translation")
     length = max(len(text) for pair in pairs for text in pair)
     if length > longest:
         raise RequestError(413, f"a text of {format_count(length, 'character')}; a correction has at most {longest:,}")
@@ -377,9 +377,9 @@ def read_file(path: Path, languages: tuple[str, str], report: Callable[[str], No
             if suggestion is not None:
                 yield suggestion
             elif (damaged := damaged + 1) <= SHOWN:
-                report(f"{path}, line {number:,}: not a complete correction, so it is skipped")
+                report(f"{path}, line {number:,}: this correction is incomplete, and was skipped")
     if damaged > SHOWN:
-        report(f"{path}: {format_count(damaged, 'line')} that are not corrections, so they are skipped")
+        report(f"{path}: {format_count(damaged, 'line')} that are not corrections were skipped")
 
 
 def require_heading(line: bytes, languages: tuple[str, str], path: Path) -> None:

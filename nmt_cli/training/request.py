@@ -180,8 +180,9 @@ def refuse_changes(directory: Path, saved: SavedOptions, explicit: Mapping[str, 
     """Raises OptionError if explicit options differ from the saved ones, unless they may change."""
     if "epochs" in explicit and saved[TrainOptions].get("time") and "time" not in explicit:
         raise OptionError(
-            f"{directory}/ was started with --time {saved[TrainOptions]['time']}; --epochs cannot be set now",
-            hint="allow more with --time, or start over with --force",
+            f"training in {directory}/ was started with --time {saved[TrainOptions]['time']}; "
+            "--epochs cannot be set now",
+            hint="set a longer --time, or start over with --force",
         )
     changed = [
         texts
@@ -198,7 +199,7 @@ def refuse_options(directory: Path, changed: Sequence[tuple[str, str]], hint: st
     if changed:
         before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
         raise OptionError(
-            f"{directory}/ was started with {before}; now asked for: {after}",
+            f"training in {directory}/ was started with {before}, but you now set {after}",
             hint=f"{hint.format(before=before, after=after)}, or start over with --force",
         )
 
@@ -266,7 +267,8 @@ def check_same_run(saved: Mapping[str, Any], request: TrainRequest, replay: str 
     for option, before, after in fingerprints:
         if before != after:
             raise DataError(
-                f"{directory}/ was started with different data: --{option} was {shorten(before)}, now {shorten(after)}",
+                f"training in {directory}/ was started with different data: "
+                f"--{option} was {shorten(before)}, now {shorten(after)}",
                 hint=f"use the same --{option} as before, or start over with --force",
             )
     changed = [*list_changes(saved["network"], request.network), *list_changes(saved["training"], request.training)]

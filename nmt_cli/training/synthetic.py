@@ -199,7 +199,7 @@ class SyntheticRun:
                 train(request)
             except TooShortError as error:
                 whole = self.request.training.time
-                message = f"--time {whole} is too short: {config.time} of it are for the {name}"
+                message = f"--time {whole} is too short: it leaves only {config.time} for the {name}"
                 if not self.stages.seconds:  # nothing is there to go on with
                     self.stages.remove()
                 resumes = bool(self.stages.seconds)

@@ -83,7 +83,7 @@ def choose_network(
     if changed:
         existing, requested = (", ".join(texts) for texts in zip(*changed, strict=True))
         raise OptionError(
-            f"{model.directory}/ has {existing}; asked for: {requested}",
+            f"{model.directory}/ has {existing}, but you set {requested}",
             hint="omit the network's options to use those of the model",
         )
     return dataclasses.replace(learned, **{name: getattr(network, name) for name in CHANGEABLE - left_out})

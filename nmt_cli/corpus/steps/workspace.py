@@ -159,7 +159,7 @@ def refuse_other_preparation(folder: Path, identity: JobIdentity, directory: Pat
         different = [name for name in identity if begun.get(name) != identity[name]]
         if different:
             raise DataError(
-                f"{directory}/ was started with {DIFFERENCES[different[0]]}",
+                f"the preparation of {directory}/ was started with {DIFFERENCES[different[0]]}",
                 hint="continue with the same options, or start over without --resume",
             )
 

@@ -99,7 +99,7 @@ def read_wishes(call: Call) -> tuple[str, Wishes]:
     glossary = call.service.glossaries.find(identifier, find_owner(call))
     model = call.service.pool.find(glossary.source.code if is_any(source) else source, target)
     if (model.source, model.target) != (glossary.source, glossary.target):
-        raise RequestError(400, "Invalid request: the glossary is of other languages")
+        raise RequestError(400, "Invalid request: the glossary is for other languages")
     return glossary.source.code, call.wishes._replace(glossary=glossary.glossary)
 
 
@@ -161,7 +161,7 @@ async def send_document(call: Call) -> SentDocument:
             try:
                 return (await asyncio.wait_for(work, seconds)).name
             except TimeoutError as error:
-                raise RequestError(503, f"this took longer than {seconds:g} seconds") from error
+                raise RequestError(503, f"the translation took longer than {seconds:g} seconds") from error
 
         document = service.documents.start(find_owner(call), translate)
     except BaseException:

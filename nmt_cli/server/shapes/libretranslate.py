@@ -216,7 +216,7 @@ def send_result(call: Call, name: str) -> FileResponse:
     """Returns a translated document. Raises RequestError if it is there no longer."""
     path = call.service.results.find(name)
     if path is None:
-        raise RequestError(404, "there is no such file, or no longer")
+        raise RequestError(404, "this file does not exist, or no longer exists")
     headers = {"Content-Security-Policy": "sandbox; default-src 'none'"}
     _, _, given_name = name.partition(".")
     return FileResponse(path, media_type="application/octet-stream", filename=given_name, headers=headers)

@@ -127,7 +127,7 @@ def test_a_glossary_of_other_languages_is_refused() -> None:
     made = client.post("/v2/glossaries", json=NEW).json()
     asked = {"text": ["engine"], "source_lang": "DE", "target_lang": "EN", "glossary_id": made["glossary_id"]}
     assert client.post("/v2/translate", json=asked).json() == {
-        "message": "Invalid request: the glossary is of other languages"
+        "message": "Invalid request: the glossary is for other languages"
     }
     assert client.post("/v2/glossaries", json={**NEW, "target_lang": "FR"}).status_code == 400
 

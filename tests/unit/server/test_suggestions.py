@@ -69,7 +69,7 @@ def test_a_suggestion_becomes_a_pair(tmp_path: Path) -> None:
 )
 def test_a_suggestion_without_a_text_on_one_side_leaves_no_byte(tmp_path: Path, source: str, target: str) -> None:
     answer = make_client(tmp_path / "s.jsonl").post("/suggest", json={"q": source, "s": target, **PAIR})
-    assert (answer.status_code, answer.json()["error"]) == (400, "a correction needs a text and its translation")
+    assert (answer.status_code, answer.json()["error"]) == (400, "a correction needs a text and a translation")
     assert not (tmp_path / "s.jsonl").exists()
 
 
@@ -209,7 +209,7 @@ def test_a_start_goes_on_without_damaged_lines_and_says_so(tmp_path: Path) -> No
     client = make_learning_client(path, report=said.append)
     memory = client.service.pool.models[0].memory
     assert memory is not None and list(memory.targets.values()) == [f"b{n}" for n in range(len(damaged))]
-    assert said[0] == f"{path}, line 2: not a complete correction, so it is skipped"
+    assert said[0] == f"{path}, line 2: this correction is incomplete, and was skipped"
     assert len(said) == 4 and said[-1].startswith(f"{path}: {len(damaged) + 1} lines")
 
 

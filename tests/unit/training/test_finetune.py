@@ -155,9 +155,9 @@ def test_the_network_is_that_of_the_model_unless_another_is_asked_for(old: Old, 
     dropping = replace(SMALL, dropout=0.3)
     assert choose_network(new, ModelConfig.from_options(dropout=0.3), config, {"dropout"}) == dropping
     assert choose_network(new, dropping, config, {"units", "dropout"}) == dropping
-    with pytest.raises(OptionError, match=r"model/ has --units 48; asked for: --units 128"):
+    with pytest.raises(OptionError, match=r"model/ has --units 48, but you set --units 128"):
         choose_network(new, ModelConfig.from_options(units=128), config, {"units"})
-    with pytest.raises(OptionError, match=r"model/ has --units 48; asked for: --units 512"):
+    with pytest.raises(OptionError, match=r"model/ has --units 48, but you set --units 512"):
         choose_network(new, ModelConfig.from_options(), config, {"units"})  # its default, spelled out
     assert choose_network(new, ModelConfig.from_options(), TrainOptions(), ()) == ModelConfig.from_options()
 

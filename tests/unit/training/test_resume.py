@@ -307,11 +307,14 @@ def test_what_is_typed_and_cannot_change_is_named_alone(monkeypatch: pytest.Monk
     save(monkeypatch, NETWORKS[0], TrainOptions(batch=32, clip=2.0))
     with pytest.raises(OptionError) as caught:
         resume(units=128, batch=16, embedding=32, tied=False)
-    assert caught.value.message == "model/ was started with --tied, --units 64; now asked for: --no-tied, --units 128"
+    assert (
+        caught.value.message
+        == "training in model/ was started with --tied, --units 64, but you now set --no-tied, --units 128"
+    )
     assert caught.value.hint == "omit --no-tied, --units 128 to continue, or start over with --force"
-    with pytest.raises(OptionError, match="was started with --architecture rnn; now asked for: --architecture trans"):
+    with pytest.raises(OptionError, match="was started with --architecture rnn, but you now set --architecture trans"):
         resume(architecture="transformer")
-    with pytest.raises(OptionError, match=r"with --epochs 10; now asked for: --epochs 3\n"):
+    with pytest.raises(OptionError, match=r"with --epochs 10, but you now set --epochs 3\n"):
         resume(epochs=3)
 
 
@@ -326,7 +329,7 @@ def test_a_run_with_a_time_has_no_epochs_to_change(monkeypatch: pytest.MonkeyPat
     with pytest.raises(OptionError, match="was started with --time 10m; --epochs cannot be set now"):
         resume(epochs=20)
     save(monkeypatch, NETWORKS[0], TrainOptions())
-    with pytest.raises(OptionError, match=r"was started with no --time; now asked for: --time 5m"):
+    with pytest.raises(OptionError, match=r"was started with no --time, but you now set --time 5m"):
         resume(time="5m")
 
 
@@ -374,7 +377,7 @@ def test_what_was_changed_is_named(network: ModelConfig, training: TrainOptions,
     saved = make_request("f" * 64).identify()
     with pytest.raises(OptionError) as caught:
         check_same_run(saved, make_request("f" * 64, network, training))
-    assert caught.value.message == f"model/ was started with {options[0]}; now asked for: {options[1]}"
+    assert caught.value.message == f"training in model/ was started with {options[0]}, but you now set {options[1]}"
     assert options[0] in caught.value.hint
 
 

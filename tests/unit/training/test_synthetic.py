@@ -128,7 +128,9 @@ def test_a_time_too_short_for_a_helper_model_is_named_as_it_was_typed(
 
     monkeypatch.setattr("nmt_cli.training.synthetic.train", train)
     request = TrainRequest(with_text, tmp_path, NETWORK, replace(CONFIG, time="100s"))
-    with pytest.raises(OptionError, match="--time 100s is too short: 25s of it are for the de -> en helper") as caught:
+    with pytest.raises(
+        OptionError, match="--time 100s is too short: it leaves only 25s for the de -> en helper"
+    ) as caught:
         train_with_synthetic(request)
     assert caught.value.hint.endswith("; --time 3m is enough")  # a quarter of it is four times 10 seconds
     assert not (tmp_path / "stages").exists()
