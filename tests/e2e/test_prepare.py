@@ -151,7 +151,7 @@ def test_bad_input_is_told_in_two_lines_and_leaves_nothing(
         (["--keep", "held-out"], 2, "cannot be kept"),
         (["--format", "tsvv"], 2, "did you mean 'tsv'?"),
         (["--encoding", "klingon"], 2, "there is no encoding 'klingon'"),
-        (["--dev", "100%"], 2, "a share is more than 0 and less than 1"),
+        (["--dev", "100%"], 2, "a share must be between 0 and 1"),
         (["--test", "300"], 65, "340 of them would be held out"),
         (["--test", "missing.tsv"], 66, "missing.tsv does not exist"),
         (["--source-file", "toy.en-de.tsv"], 2, "--source-file needs --target-file"),

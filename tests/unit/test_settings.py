@@ -41,12 +41,12 @@ def test_every_default_has_its_type_and_is_in_its_range() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"heat": 49}, "--heat is 49; at least 50"),
-        ({"heat": 251}, "--heat is 251; at most 250"),
+        ({"heat": 49}, "--heat is 49, but must be at least 50"),
+        ({"heat": 251}, "--heat is 251, but must be at most 250"),
         ({"heat": 60.5}, "--heat cannot be 60.5"),
         ({"heat": True}, "--heat cannot be True"),
         ({"mode": "steam"}, "--mode cannot be 'steam'"),
-        ({"hours": -1.0}, "--hours is -1.0; at least 0"),
+        ({"hours": -1.0}, "--hours is -1.0, but must be at least 0"),
         ({"hours": float("nan")}, "--hours is nan, but must be a number"),
         ({"hours": float("inf")}, "--hours is inf, but must be a number"),
         ({"door_open": 1}, "--open cannot be 1"),

@@ -152,7 +152,7 @@ def test_several_models_are_drawn_side_by_side(tmp_path: Path) -> None:
         assert "additive" in text and "dot" in text and tmp_path.name not in text
     assert result.stdout.count("source down") == 2
     refused = runner.invoke(app, ["visualize", "where is he?", *options, "--heads"])
-    assert (refused.exit_code, "--heads draws one model" in refused.stderr) == (ExitCode.USAGE, True)
+    assert (refused.exit_code, "--heads draws only one model" in refused.stderr) == (ExitCode.USAGE, True)
 
 
 def test_lines_of_standard_input_are_drawn() -> None:

@@ -282,7 +282,7 @@ def set_flag(data: bytes) -> bytes:
         (
             "docx",
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
-            "it is encrypted, or in the format of Office before",
+            "the file is encrypted, or in the format of Office before",
         ),
         ("docx", set_flag(SMALL_DOCX), r"the part \S+ is encrypted\n"),
         ("docx", zipped(a="b"), "it is not docx"),
@@ -293,7 +293,7 @@ def set_flag(data: bytes) -> bytes:
         ("docx", make_docx("<w:p><w:r><w:t>" + "a" * (1 << 24) + "</w:t></w:r></w:p>"), "times its size"),
         ("docx", make_docx("<w:p>"), "not valid XML"),
         ("odt", SMALL_DOCX, "this is not an OpenDocument"),
-        ("odt", pack({"content.xml": "", "META-INF/manifest.xml": "<encryption-data/>"}), "it is encrypted"),
+        ("odt", pack({"content.xml": "", "META-INF/manifest.xml": "<encryption-data/>"}), "the document is encrypted"),
         ("epub", SMALL_DOCX, "this is not an EPUB"),
         ("odt", pack({"content.xml": '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>'}), "the file declares entities"),
     ],

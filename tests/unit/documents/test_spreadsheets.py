@@ -150,7 +150,7 @@ def test_what_cannot_be_is_said(name: str, data: bytes) -> None:
         ("English,id", "repeat --column for each column: English, id"),
         ("1,2", "repeat --column for each column: 1, 2"),
     ):
-        with pytest.raises(OptionError, match="takes one column, not") as refused:
+        with pytest.raises(OptionError, match="names a single column, not") as refused:
             convert_bytes(name, data, louder, column=several)
         assert hint in refused.value.hint
     with pytest.raises(DataError, match="formulas") as refused:

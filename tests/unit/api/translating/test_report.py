@@ -196,7 +196,7 @@ def test_a_memory_that_has_no_text_is_reported(origin: str, leaves_out: bool, wa
     report.add(make_translation({"origin": origin}))
     remarks = report.list_remarks()
     assert [remark.is_warning for remark in remarks] == warnings
-    assert ["as in --report" in remark.text for remark in remarks] == warnings
+    assert ["as in a --report" in remark.text for remark in remarks] == warnings
 
 
 def test_a_memory_whose_pairs_guide_is_no_warning() -> None:

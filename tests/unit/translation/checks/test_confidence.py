@@ -253,6 +253,6 @@ def test_a_model_that_cannot_tell_says_why() -> None:
     with pytest.raises(OptionError, match="trained without"):
         load_confidence(card())
     with pytest.raises(OptionError, match="12 sentences"):
-        load_confidence(card(refused="the development set has 12 sentences; 300 are needed"))
+        load_confidence(card(refused="the development set has 12 sentences, but confidence needs 300"))
     with pytest.raises(OptionError, match="another version"):
         load_confidence(card(features=["length"], means=[0], scales=[1], weights=[1], bias=0))
