@@ -178,12 +178,12 @@ def test_options_are_spelled_as_arguments(typed: str, spelled: str) -> None:
         (
             lambda: nmt.translate("a", alignments=True),
             "'alignments'",
-            "translations(...)[0].hypotheses[0].alignment is it",
+            "read Translator.translations(...)[0].hypotheses[0].alignment",
         ),
         (
             lambda: nmt.translate("a", confidence=True),
             "'confidence'",
-            "Translator.translations(...)[0].confidence is it",
+            "read Translator.translations(...)[0].confidence",
         ),
         (lambda: nmt.load("eng-deu", tm="a.tmx", prefix="Wo"), "prefix cannot be combined with tm", "leave one"),
         (lambda: nmt.load("eng-deu", check_with="deu-eng", check=False), "check_with cannot be combined", "leave one"),
@@ -300,7 +300,7 @@ def test_a_width_of_comparison_is_for_attention_that_compares(attention: str, ki
     with pytest.raises(OptionError) as caught:
         refuse_combinations("train", explicit, {"attention": attention})
     others = [name for name, kind in ATTENTIONS.items() if kind.has_comparison_width]
-    assert re.findall(r"[\w-]+", caught.value.hint.removeprefix("use it with").replace(" or ", " ")) == others
+    assert re.findall(r"[\w-]+", caught.value.hint.removeprefix("use --attention").replace(" or ", " ")) == others
 
 
 def test_a_file_may_switch_off_what_another_option_forbids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,7 +116,9 @@ def test_nothing_is_learned_where_nearly_all_or_none_are_good() -> None:
     features, _ = draw(500)
     for value, count in ((GOOD_CHRF + 1, 500), (GOOD_CHRF - 1, 0)):
         refused = describe_fit(features, np.full(500, value))["refused"]
-        assert refused.startswith(f"good translations: {count} of 500 development sentences; confidence needs at least 30")
+        assert refused.startswith(
+            f"good translations: {count} of 500 development sentences; confidence needs at least 30"
+        )
 
 
 def test_at_most_three_in_a_hundred_of_the_good_are_below_the_threshold() -> None:
