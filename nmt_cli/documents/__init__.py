@@ -145,8 +145,8 @@ def check_options(name: str, source: DocumentSource) -> None:
     ):
         if getattr(config, option) not in (None, False, ()) and name not in HOLDERS[option]:
             raise OptionError(f"--{option.replace('_', '-')}: {where}, {problem}", hint=hint)
-    for option, is_set in (("--qa-column", config.qa_column), ("--sort-by-confidence", config.sort_by_confidence)):
-        if is_set and not config.column:
+    for option, value in (("--qa-column", config.qa_column), ("--sort-by-confidence", config.sort_by_confidence)):
+        if value and not config.column:
             raise OptionError(f"{option} needs --column", hint="name the column to translate with --column")
     if config.encoding is not None and find_row(name).names_encoding:
         raise OptionError(f"--encoding: {where}, which names its encoding itself", hint="leave it out")
