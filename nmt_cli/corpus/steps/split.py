@@ -97,7 +97,7 @@ def choose_sizes(
     if pairs < needed and training_only:
         raise DataError(
             f"{where}: {format_count(pairs, 'pair')} can be drawn for dev and test, "
-            f"but at least {needed:,} are necessary; "
+            f"but the splits need at least {needed:,}; "
             f"{format_count(training_only, 'pair is', 'pairs are')} for training only",
             hint="leave out =train, or name files with --dev and --test",
         )

@@ -138,7 +138,7 @@ def test_pairs_for_training_only_remain_for_training_and_are_never_drawn() -> No
     for pairs, dev, needed in ((0, None, "10"), (9, None, "10"), (9, "5", "10"), (11, "10", "14")):
         with pytest.raises(
             DataError,
-            match=rf"^toy.tsv: {pairs} pairs .* at least {needed} are necessary; 8 pairs are for training only",
+            match=rf"^toy.tsv: {pairs} pairs .* at least {needed}; 8 pairs are for training only",
         ):
             choose_sizes(pairs, dev, None if dev != "10" else "1", where="toy.tsv", training_only=8)
 
