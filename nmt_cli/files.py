@@ -180,6 +180,9 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+FILES_LISTED = 3  # in the hint for one that is missing
+
+
 def require_file(path: Path) -> Path:
     """Returns `path` if it is a readable file.
 
@@ -197,7 +200,10 @@ def require_file(path: Path) -> Path:
         if nearest and not find_nearest(path.stem, [Path(nearest).stem]):  # alike by the ending alone
             nearest = None
         there = shlex.quote(str(next(parent for parent in path.parents if parent.is_dir())))
-        hint = f"did you mean {folder / nearest}?" if nearest else f"to list the files: ls {there}"
+        alike = sorted(name for name in names if path.suffix and name.endswith(path.suffix) and name[0] != ".")
+        listed = f"{', '.join(alike[:FILES_LISTED])}{' ...' * (len(alike) > FILES_LISTED)}"
+        others = f"the {path.suffix} files there: {listed}" if alike else f"to list the files: ls {there}"
+        hint = f"did you mean {folder / nearest}?" if nearest else others
         raise NotFoundError(f"{path} does not exist", hint=hint)
     if not os.access(path, os.R_OK):
         raise NotFoundError(f"{path} cannot be read", hint="check the permissions of the file, or choose another")
@@ -230,6 +236,9 @@ def require_parent(path: Path, name: str, *, hint: str) -> None:
 
 
 PAGE_OR_JSON = (".html", ".json")  # endings of reports
+GENERATOR = "made by nmt"  # in the metadata of pictures and pages
+MARKED = 64 * 1024  # bytes at either end of a file: a PDF names its generator at its end
+REPLACE = "replace it with --force"
 
 
 def refuse_input(target: Path, paths: Sequence[Path]) -> None:
@@ -239,13 +248,19 @@ def refuse_input(target: Path, paths: Sequence[Path]) -> None:
 
 
 def require_output(
-    path: Path, option: str, *, endings: Sequence[str] = (), inputs: Iterable[Path] = (), way_on: str | None = None
+    path: Path,
+    option: str,
+    *,
+    endings: Sequence[str] = (),
+    inputs: Iterable[Path] = (),
+    way_on: str | None = None,
+    renewed: Sequence[str] = (),
 ) -> None:
     """Raises, before the work, the errors of writing the file named by an option.
 
     OptionError for a directory, for a name with none of the `endings`, if any, and for one of the `inputs` and other
     files that must stay; OutputError for a file that cannot be created, and for one that exists, if a `way_on` is
-    given. Devices and pipes are accepted.
+    given and the file contains none of the `renewed` texts of earlier output. Devices and pipes are accepted.
     """
     if endings and path.suffix.lower() not in endings:
         ways = f"{', '.join(endings[:-1])} or {endings[-1]}"
@@ -255,10 +270,21 @@ def require_output(
     hint = f"name another file with {option}"
     if path.is_dir():
         raise OptionError(f"{path} is a directory, but must be a file", hint=hint)
-    if way_on is not None and has_content(path):
+    if way_on is not None and has_content(path) and not contains_mark(path, renewed):
         raise OutputError(f"{path} already exists", hint=f"{way_on}, or {hint}")
     if path.is_file() or not path.exists():
         require_parent(path, str(path), hint=hint)
+
+
+def contains_mark(path: Path, marks: Sequence[str]) -> bool:
+    """Whether one of these texts is near the beginning or the end of a file."""
+    if not marks:
+        return False
+    with path.open("rb") as file:
+        head = file.read(MARKED)
+        file.seek(max(0, path.stat().st_size - MARKED))
+        ends = head + file.read()
+    return any(mark.encode() in ends for mark in marks)
 
 
 def has_content(path: Path) -> bool:

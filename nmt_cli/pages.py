@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from importlib import resources
 
+from nmt_cli.files import GENERATOR
+
 # The frame of every HTML page that nmt writes: one file with its theme, style and script.
 #
 # A page needs no network connection, and its security policy allows none. Must not know what a page shows.
@@ -24,6 +26,7 @@ def render_document(title: str, body: Sequence[str], *, style: str = "", script:
         (
             '<!doctype html>\n<html lang="en" translate="no">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta name="generator" content="{GENERATOR}">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">',
             f"<style>\n{read_asset('nmt_cli', 'theme.css')}{style}</style>\n</head>\n<body>\n{THEMES}",

@@ -25,6 +25,7 @@ def visualize(
     output: PathLike | Iterable[PathLike] | None = None,
     data: PathLike | Iterable[PathLike] = "prepared",
     model: PathLike | Iterable[PathLike] = "model",
+    force: bool = False,
     progress: StageReporter | None = None,
     **options: Unpack[VisualizeKeywords],
 ) -> Drawing:
@@ -34,8 +35,8 @@ def visualize(
 
     Other drawings are `beam` (the search), `curves` (of learning), `corpus` (the prepared corpus), `network` (its
     layers) and `nearest` (the number of nearest training pairs). `curves` takes several models, `corpus` several
-    `data`. `nmt visualize --help-all` explains the `options`, such as `target="Wo?"` or `beam_size=1`. Raises
-    NotFoundError, DataError or OptionError.
+    `data`. `force` replaces files that nmt did not write. `nmt visualize --help-all` explains the `options`, such as
+    `target="Wo?"` or `beam_size=1`. Raises NotFoundError, DataError or OptionError.
     """
     texts, outputs = tuple(list_texts(sentences)), tuple(list_paths(output))
     others = {"sentences": texts or None, "output": outputs or None}
@@ -49,6 +50,7 @@ def visualize(
         tags=tags,
         sentences=texts,
         outputs=outputs,
+        force=force,
     )
     return draw(request, progress or ignore_progress)
 
@@ -66,7 +68,7 @@ def draw(request: DrawingRequest, progress: StageReporter) -> Drawing:
         "network": draw_model_network,
         "nearest": list_nearest,
     }
-    check_outputs(request.outputs)
+    check_outputs(request)
     drawing = Drawing(progress)
     draws[request.config.subject](request, drawing)
     return drawing

@@ -18,6 +18,7 @@ from nmt_cli.cli.parsing.options import (
     DEFAULT_MODEL,
     AsJson,
     DataOption,
+    Force,
     ModelsOption,
     Precision,
     Rerank,
@@ -32,7 +33,7 @@ from nmt_cli.evaluation.comparison import SystemComparison
 from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import ALL, NAMES
 from nmt_cli.evaluation.texts import split_column
-from nmt_cli.files import require_output, write_text
+from nmt_cli.files import GENERATOR, REPLACE, require_output, write_text
 from nmt_cli.runtime.installed_models import find_model_or_file
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.wrapping import escape_line, format_count
@@ -44,6 +45,8 @@ from nmt_cli.translation.config import ContextOptions, TagOptions
 BOLD = "\033[1m", "\033[22m"
 ENDINGS_OF_TABLES = (".tex", ".csv")  # `write_score_table` writes these
 ENDINGS_OF_REPORTS = (".html", ".md", *ENDINGS_OF_TABLES)  # the others: `page` and `comparison_page`
+# What an earlier report or table of sentences contains.
+EARLIER = (GENERATOR, ",".join(comparison.COLUMNS), "number\tsource\treference", "number\treference")
 
 
 @dataclass(frozen=True)
@@ -56,14 +59,17 @@ class EvaluationOutput:
     sentences: Path | None
     as_json: bool
     profile: bool
+    force: bool
 
     def require_files(self) -> None:
         """Raises OptionError or OutputError, before the work, for files that cannot be written or are scored."""
-        inputs = [split_column(path)[0] for path in self.request.paths]
+        inputs, way_on = [split_column(path)[0] for path in self.request.paths], None if self.force else REPLACE
         if self.page is not None:
-            require_output(self.page, "--report", endings=ENDINGS_OF_REPORTS, inputs=inputs)
+            require_output(
+                self.page, "--report", endings=ENDINGS_OF_REPORTS, inputs=inputs, way_on=way_on, renewed=EARLIER
+            )
         if self.sentences is not None:
-            require_output(self.sentences, "--sentences", inputs=inputs)
+            require_output(self.sentences, "--sentences", inputs=inputs, way_on=way_on, renewed=EARLIER)
 
     def show(self, result: EvaluationOutcome | SystemComparison) -> None:
         """Prints and writes the scores of one system, possibly beside another's, or of several side by side."""
@@ -166,7 +172,7 @@ AGAINST_HELP = "Translations or a model to compare with; can be repeated."
 SPLIT_HELP = "Split of --data to score; use dev to choose search options."
 PROFILE_HELP = "Also show scores by groups of sentences: length, rare words, numbers, ..."
 RUNS_HELP = "Score each run of `nmt train --runs` in a --model: mean ± standard deviation."
-REPORT_HELP = "Write a report, replacing an existing file: .html (a single page) or .md; or a table: .tex or .csv."
+REPORT_HELP = "Write a report: .html (a single page) or .md; or a table: .tex or .csv."
 SENTENCES_HELP = "Write every sentence with its scores to a .tsv."
 EXPLAIN_HELP = "Show step by step how BLEU and ROUGE-L of one pair are computed."
 
@@ -204,6 +210,7 @@ def evaluate(
     explain: Annotated[
         tuple[str, str] | None, declare_option("--explain", EXPLAIN_HELP, "Output", metavar="CANDIDATE REFERENCE")
     ] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Score the model on its test split, or on files with one sentence per line.
@@ -233,7 +240,7 @@ def evaluate(
         with_runs=all_runs,
         settings_from=explicit.settings_from,
     )
-    output = EvaluationOutput(screen, request, write_to, sentences, as_json=as_json, profile=profile)
+    output = EvaluationOutput(screen, request, write_to, sentences, as_json=as_json, profile=profile, force=force)
     output.require_files()
     with show_stage_progress(screen) as progress:
         result = run_evaluation(request, progress)

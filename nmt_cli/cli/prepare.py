@@ -138,7 +138,7 @@ CORPUS_HELP = (
     "input; corpus.tsv=2 gives a file the weight 2, corpus.tsv=train keeps it out of dev and test, corpus.tsv=ui tags "
     "its pairs."
 )
-REPORT_HELP = "Write a report of the checks, replacing an existing file: .html or .json."
+REPORT_HELP = "Write a report of the checks: .html or .json."
 
 
 @with_settings

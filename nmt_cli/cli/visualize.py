@@ -18,6 +18,7 @@ from nmt_cli.api.visualize import draw
 from nmt_cli.cli.parsing.options import (
     DEFAULT_MODEL,
     CorporaOption,
+    Force,
     ModelsOption,
     declare_option,
     resolve_model,
@@ -48,6 +49,7 @@ def visualize(
     ] = None,
     output: Annotated[list[Path] | None, declare_option("--output", OUTPUT_HELP, "Files", short="-o")] = None,
     open_files: Annotated[bool, declare_option("--open", OPEN_HELP, "Files")] = False,
+    force: Force = False,
     data: CorporaOption = None,
     model: ModelsOption = None,
     config: DrawingOptions,
@@ -74,6 +76,7 @@ def visualize(
         tags=tags,
         sentences=tuple(sentences or ()),
         outputs=choose_outputs(output or [], config.subject, open_files=open_files),
+        force=force,
     )
     with show_stage_progress(screen) as progress:
         drawing = draw(request, progress)

@@ -43,6 +43,7 @@ from nmt_cli.workers.choice import ExecutorOptions
 # Writes the report of the checks: an HTML page to read, or JSON for programs. Knows only findings and the manifest.
 
 
+EARLIER = (files.GENERATOR, '{\n  "findings": [')  # what an earlier report contains
 STYLE = "table { margin: 0.5rem 0 1.5rem; } td.place { white-space: nowrap; color: var(--faint); }\n"
 
 
@@ -239,7 +240,10 @@ def check_request(
     roles = group_inputs_by_role(source, config)
     if report is not None:
         read = [path for inputs_of_role in roles.values() for file in inputs_of_role for path in file.files]
-        files.require_output(report, "--report", endings=files.PAGE_OR_JSON, inputs=read)
+        way_on = "move it away"  # `--force`, which another preparation needs anyway, is not for it
+        files.require_output(
+            report, "--report", endings=files.PAGE_OR_JSON, inputs=read, way_on=way_on, renewed=EARLIER
+        )
     check_names(config.keep)
     check_sizes(config.dev, config.test)
     if report is not None and directory.resolve() in report.resolve().parents:

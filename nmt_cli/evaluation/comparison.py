@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from nmt_cli.evaluation.config import DEFAULT, ScoreOptions
 from nmt_cli.evaluation.metrics.registry import METRICS
 from nmt_cli.evaluation.report import Report, list_details, make_score_json
-from nmt_cli.files import write_text
+from nmt_cli.files import GENERATOR, write_text
 from nmt_cli.text.wrapping import count_columns, format_count
 
 if TYPE_CHECKING:
@@ -386,7 +386,7 @@ def render_latex(comparison: SystemComparison) -> str:
     heads = [rf"{escape_latex(score.name)} $\{'down' if score.lower_is_better else 'up'}arrow$" for score in scores]
     return "\n".join(
         (
-            r"% \usepackage{booktabs}",
+            rf"% {GENERATOR}; \usepackage{{booktabs}}",
             *(f"% {line}" for line in list_remarks(comparison)),
             rf"\begin{{tabular}}{{l{'r' * len(metrics)}}}",
             r"\toprule",

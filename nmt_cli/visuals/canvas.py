@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.errors import OptionError
-from nmt_cli.files import stage_file
+from nmt_cli.files import GENERATOR, stage_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -129,8 +129,12 @@ def make_rc_settings(kind: str, families: tuple[str, ...]) -> dict[str, Any]:
 def save(figure: Figure, target: Any, kind: str, title: str) -> None:
     """Saves a figure to a path or buffer; a PNG has at most LARGEST_SIDE pixels on each side."""
     dpi = min(160.0, LARGEST_SIDE / max(figure.get_size_inches()))
-    dates: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    metadata = ({"Title": title} if title else {}) | dates.get(kind, {})
+    marks: dict[str, dict[str, Any]] = {
+        "png": {"Software": GENERATOR},
+        "svg": {"Creator": GENERATOR, "Date": None},
+        "pdf": {"Creator": GENERATOR, "CreationDate": None},
+    }
+    metadata = ({"Title": title} if title else {}) | marks[kind]
     figure.savefig(target, format=kind, dpi=dpi, bbox_inches="tight", pad_inches=0.25, metadata=metadata)
 
 

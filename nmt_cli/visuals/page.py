@@ -20,7 +20,7 @@ from nmt_cli.evaluation.comparison import (
     merge_profiles,
 )
 from nmt_cli.evaluation.report import Report, TagScores, list_details
-from nmt_cli.files import write_text
+from nmt_cli.files import GENERATOR, write_text
 from nmt_cli.pages import read_asset, render_document
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.visuals.canvas import BLUE, FAINT, GRID, INK, ORANGE
@@ -179,7 +179,7 @@ def render_markdown(
     report: Report, test_set: str, inputs: Mapping[str, Any], history: Sequence[Mapping[str, Any]]
 ) -> str:
     """Returns the report as Markdown, for a repository or an issue."""
-    lines = ["# Translation scores", ""]
+    lines = [f"<!-- {GENERATOR} -->", "# Translation scores", ""]
     lines += [f"- {name}: {escape_cell(value)}" for name, value in list_facts(report, test_set, inputs)]
     lines += ["", *(f"> **Note:** {escape_cell(warning)}\n" for warning in report.warnings)]
     lines += ["| metric | score | 95 % | signature |", "|---|---:|---:|---|"]
@@ -363,7 +363,13 @@ def render_disputed(sentences: Sequence[DisputedSentence], names: Sequence[str])
 def render_comparison_markdown(comparison: SystemComparison, facts: Facts) -> str:
     """Returns the comparison as Markdown, for a repository or an issue."""
     metrics = comparison.metrics
-    lines = ["# Systems compared", "", *(f"- {name}: {escape_cell(value)}" for name, value in facts), ""]
+    lines = [
+        f"<!-- {GENERATOR} -->",
+        "# Systems compared",
+        "",
+        *(f"- {name}: {escape_cell(value)}" for name, value in facts),
+        "",
+    ]
     lines += [f"> **Note:** {escape_cell(warning)}\n" for warning in comparison.warnings]
     lines += [f"| system | {' | '.join(render_heading(comparison, metric) for metric in metrics)} |"]
     lines += [f"|---|{'---:|' * len(metrics)}"]

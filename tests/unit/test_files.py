@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from subprocess import PIPE, Popen
 from time import sleep
@@ -22,6 +23,7 @@ import pytest
 from nmt_cli.errors import ExitCode, NotFoundError, OptionError, OutputError, convert_os_error
 from nmt_cli.files import (
     PAGE_OR_JSON,
+    REPLACE,
     block_interrupts,
     hash_file,
     require_file,
@@ -185,6 +187,23 @@ def test_a_file_to_write_is_refused_before_the_work_but_a_device_is_not(
             require_output(tmp_path / name, "--report")
         assert "--report" in problem.value.hint
     require_output(Path(os.devnull), "--report")
+
+
+def test_only_a_file_that_nmt_wrote_is_replaced_unasked(tmp_path: Path) -> None:
+    path, beginning = tmp_path / "a.csv", "system,metric,score"
+    for content, is_free in (
+        ("", True),
+        (f"{beginning}\n1\n", True),
+        (f"{'x' * 99_999}{beginning}", True),
+        ("a", False),
+    ):
+        path.write_text(content, encoding="utf-8")
+        with nullcontext() if is_free else pytest.raises(OutputError, match=r"a\.csv already exists"):
+            require_output(path, "--report", way_on=REPLACE, renewed=[beginning])
+    require_output(path, "--report", renewed=[beginning])
+    path.write_text(beginning, encoding="utf-8")
+    with pytest.raises(OutputError, match="replace it with --force, or name another file with --report"):
+        require_output(path, "--report", way_on=REPLACE)
 
 
 def test_a_folder_of_a_process_goes_with_it_though_it_is_killed(tmp_path: Path) -> None:

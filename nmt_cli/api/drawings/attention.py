@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.drawings.config import TERMINAL, DrawingOptions
-from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest
+from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest, check_outputs, name_pictures
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.errors import DataError, FailedLineError, OptionError
@@ -87,8 +87,7 @@ class AttentionView(NamedTuple):
 
     def draw_pictures(self, output: Path, drawing: Drawing) -> None:
         """Draws one picture per sentence; with several sentences the file names are numbered."""
-        for number, several in enumerate(self.sentences, start=1):
-            path = output if len(self.sentences) == 1 else output.with_stem(f"{output.stem}-{number}")
+        for path, several in zip(name_pictures(output, len(self.sentences)), self.sentences, strict=True):
             missing = self.draw_sentence(several, path)
             drawing.add_file(path, describe_file(path, several))
             drawing.warn_of_glyphs(missing)
@@ -209,7 +208,9 @@ def complete_request(request: DrawingRequest) -> DrawingRequest:
     if not all(target.strip() for target in targets):
         raise OptionError("a --target is empty", hint="leave --target out to draw the translation of the model")
     config = replace(request.config, target=targets)
-    return replace(request, sentences=sentences, config=config, outputs=request.outputs or (TERMINAL,))
+    request = replace(request, sentences=sentences, config=config, outputs=request.outputs or (TERMINAL,))
+    check_outputs(request)  # again: a file of pairs may have several sentences
+    return request
 
 
 def open_attentive(request: DrawingRequest, model: Path) -> LineTranslator:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nmt_cli.api.drawings.config import TERMINAL, DrawingOptions
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.errors import OptionError
+from nmt_cli.files import GENERATOR, REPLACE, require_output
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.text.wrapping import escape_line
 from nmt_cli.translation.config import TagOptions
@@ -32,6 +33,7 @@ class DrawingRequest:
     tags: TagOptions = field(default_factory=TagOptions)
     sentences: tuple[str, ...] = ()
     outputs: tuple[Path, ...] = ()  # none, or TERMINAL: as text
+    force: bool = False  # replaces files that nmt did not write
 
     @property
     def model(self) -> Path:
@@ -74,11 +76,23 @@ def require_one(option: str, paths: Sequence[Path]) -> Path:
     return paths[0]
 
 
-def check_outputs(outputs: Sequence[Path]) -> None:
-    """Raises OptionError for an output that is neither a picture nor a page nor the terminal."""
-    for output in outputs:
+def check_outputs(request: DrawingRequest) -> None:
+    """Raises OptionError for an output that is neither a picture nor a page nor the terminal.
+
+    Raises OutputError for a file that cannot be written, or that nmt did not write.
+    """
+    for output in request.outputs:
         if output != TERMINAL:
             check_suffix(output, (*SUFFIXES, *PAGES))
+            for path in name_pictures(output, len(request.sentences)):
+                require_output(path, "--output", way_on=None if request.force else REPLACE, renewed=[GENERATOR])
+
+
+def name_pictures(output: Path, sentences: int) -> list[Path]:
+    """Returns the files of an output: of several sentences, a page, or numbered pictures."""
+    if sentences < 2 or output.suffix.lower() in PAGES:
+        return [output]
+    return [output.with_stem(f"{output.stem}-{number}") for number in range(1, sentences + 1)]
 
 
 @dataclass(repr=False)

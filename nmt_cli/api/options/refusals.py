@@ -352,7 +352,9 @@ def need_metric(settings: Collection[str], start: str, metric: str) -> Refusal:
     )
 
 
+REPLACES_NONE = "replaces a file, and you name none"
 EVALUATE = (
+    Refusal({"force"}, lambda v: not (v.write_to or v.sentences), REPLACES_NONE, "add --report or --sentences"),
     need_metric({"smooth", "bleu_tokenizer", "bleu_spm"}, "bleu", "bleu"),
     need_metric({"beta"}, "rouge", "rougeL"),
     need_metric({"comet_model"}, "comet", "comet"),
@@ -414,6 +416,7 @@ NOT_DRAWN = {  # what is meaningless where something other than attention is dra
     "nearest": OF_ATTENTION | OF_TRANSLATIONS | {"output", "open_files"},
 }
 VISUALIZE = (
+    Refusal({"force"}, lambda v: all(path == TERMINAL for path in v.output or ()), REPLACES_NONE, "add -o a.png"),
     NEEDS_RERANK,
     NEEDS_MEMORY,
     *(exclude(settings, subject) for subject, settings in NOT_DRAWN.items()),

@@ -33,7 +33,7 @@ from nmt_cli.api.translating.request import LineWriter, TranslateCommand
 from nmt_cli.api.translating.resume import ResumableJob
 from nmt_cli.documents import UNMARKED
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, format_text
-from nmt_cli.files import PAGE_OR_JSON, require_file, require_output
+from nmt_cli.files import PAGE_OR_JSON, REPLACE, require_file, require_output
 from nmt_cli.formats import BY_NAME, TEXT
 from nmt_cli.formats.inputs import list_typed_files
 from nmt_cli.jobs.units import translate_units
@@ -158,7 +158,7 @@ def find_inputs(command: TranslateCommand) -> FolderContent:
     """
     if command.checks.report is not None:  # now, since hours may pass before it is written
         others = [*command.files, *([Path(command.output)] if command.output else [])]
-        way_on = None if command.force else "replace it with --force"
+        way_on = None if command.force else REPLACE
         require_output(Path(command.checks.report), "--report", endings=PAGE_OR_JSON, inputs=others, way_on=way_on)
     inputs = check_files(command.files, command.request.model, command.models if command.are_models_named else ())
     require_folder_for_output(inputs, command.output)

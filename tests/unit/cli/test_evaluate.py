@@ -298,6 +298,20 @@ def test_several_hypotheses_need_no_model_and_are_told_in_json_and_words(tmp_pat
     assert f"{good} is " in runner.invoke(app, arguments).stdout
 
 
+@pytest.mark.parametrize(
+    "option", ["--report r.html", "--report r.md", "--report r.tex", "--report r.csv", "--sentences s.tsv"]
+)
+def test_only_scores_are_replaced_unless_asked(tmp_path: Path, option: str) -> None:
+    texts, (flag, name) = write(tmp_path / "r", "a b c d\n"), option.split()
+    typed = ["evaluate", "--hypothesis", texts, "--reference", texts, "-m", "chrf", flag, str(tmp_path / name)]
+    (tmp_path / name).write_text("mine", encoding="utf-8")
+    result = runner.invoke(app, typed)
+    assert (result.exit_code, result.stdout) == (ExitCode.CANNOT_WRITE, "") and "with --force" in result.stderr
+    assert (tmp_path / name).read_text(encoding="utf-8") == "mine"
+    for more in (["--force"], []):
+        assert runner.invoke(app, [*typed, *more]).exit_code == ExitCode.OK
+
+
 @pytest.mark.parametrize("suffix", [".html", ".md"])
 def test_a_report_of_several_has_them_side_by_side(tmp_path: Path, suffix: str) -> None:
     good, bad = write(tmp_path / "good", "a b c d\n" * 60), write(tmp_path / "<bad>", "a b <i> y\n" * 60)

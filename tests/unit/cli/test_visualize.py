@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import nmt_cli as nmt
 from nmt_cli.cli.app import app
-from nmt_cli.errors import ExitCode
+from nmt_cli.errors import ExitCode, OutputError
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation import forced
 from nmt_cli.translation.config import TranslateOptions
@@ -47,13 +47,28 @@ def fixed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TranslationRequest, "load", lambda *arguments, **options: Fixed())
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf", "html"])
 def test_a_picture_is_written_and_the_translation_told(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"attention.{suffix}"
-    result = runner.invoke(app, ["visualize", "where is he?", "-o", str(path)])
-    assert (result.exit_code, result.stdout) == (ExitCode.OK, "")
-    assert result.stderr == f"{path}: Wo ist er?\n"
+    for _ in ("new", "again"):
+        result = runner.invoke(app, ["visualize", "where is he?", "-o", str(path)])
+        assert (result.exit_code, result.stdout) == (ExitCode.OK, "")
+        assert result.stderr == f"{path}: Wo ist er?\n"
     assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(("output", "notes"), [("a.png", "a-2.png"), ("a.html", "a.html")])
+def test_only_a_drawing_is_replaced_unless_asked(tmp_path: Path, output: str, notes: str) -> None:
+    path, typed = tmp_path / notes, ["visualize", "where is he?", "where is she?", "-o", str(tmp_path / output)]
+    path.write_text("my notes", encoding="utf-8")
+    result = runner.invoke(app, typed)
+    assert (result.exit_code, path.read_text(encoding="utf-8")) == (ExitCode.CANNOT_WRITE, "my notes")
+    assert f"{notes} already exists" in result.stderr and list(tmp_path.iterdir()) == [path]
+    for more in (["--force"], []):
+        assert runner.invoke(app, [*typed, *more]).exit_code == ExitCode.OK
+    with pytest.raises(OutputError, match=r"force=True"):
+        path.write_text("my notes", encoding="utf-8")
+        nmt.visualize(["where is he?", "where is she?"], output=tmp_path / output)
 
 
 @pytest.mark.parametrize(

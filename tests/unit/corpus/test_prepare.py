@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -291,6 +292,18 @@ def test_a_group_column_that_no_input_has_is_refused(tmp_path: Path, column: str
         prepare(write_tsv(tmp_path / "a.tsv", rows), tmp_path / "prepared", PrepareOptions(group_column=(column,)))
     assert caught.value.message == f"--group-column: no input has a column '{column}'"
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize("suffix", [".html", ".json"])
+def test_only_a_report_is_replaced_by_a_report(pairs_file: Path, tmp_path: Path, suffix: str) -> None:
+    report = (tmp_path / "report").with_suffix(suffix)
+    report.write_text("mine", encoding="utf-8")
+    make = partial(prepare, pairs_file, tmp_path / "out", PrepareOptions(), report=report, replace=True)
+    with pytest.raises(OutputError, match="move it away, or name another file with --report"):
+        make()
+    report.unlink()
+    for _ in ("new", "again"):
+        make()
 
 
 def test_a_report_does_not_stand_in_what_is_made_anew(pairs_file: Path, tmp_path: Path) -> None:
