@@ -18,7 +18,7 @@ from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import DataError, MissingExtraError, explain_install
 from nmt_cli.formats import TEXT, FileFormat, name_place
 from nmt_cli.text.characters import CLOSING, COLONS, END_MARKS, FINAL_MARKS, OPENING, OPENING_QUOTES, PAUSES
-from nmt_cli.text.streams import FileLines, are_plain, decode_lines
+from nmt_cli.text.streams import FIRST_BLOCK, FileLines, are_plain, decode_lines
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
@@ -264,7 +264,7 @@ class TextDocument(Document):
         if not (isinstance(source.lines, FileLines) and size):
             yield from self.read_lines(source)
             return
-        for texts, lines in source.lines.read_parts(size):
+        for texts, lines in source.lines.read_parts(size, FIRST_BLOCK):
             if are_plain(lines) and has_usual_ends(lines) and not self.is_signed and SIGNATURE_END not in lines:
                 yield TranslationUnit(texts, self.write_lines)
             else:

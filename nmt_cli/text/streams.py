@@ -48,22 +48,30 @@ def decode_lines(
             ) from error
 
 
+FIRST_BLOCK = 128  # of a file: each block is saved as a whole, and an early interruption must not lose minutes
+
+
 def batch_blocks(
-    items: Iterable[StreamItem], limit: int, measure: Callable[[StreamItem], int] = lambda _: 1
+    items: Iterable[StreamItem],
+    limit: int,
+    measure: Callable[[StreamItem], int] = lambda _: 1,
+    *,
+    first: int | None = None,
 ) -> Iterator[list[StreamItem]]:
     """Yields the items in lists of `limit`, as `measure` counts them; the last may be shorter.
 
+    With `first`, that is the size of the first list, and each further one has twice as many, up to `limit`.
     Raises an exception of `items` after yielding the items before it.
     """
     block: list[StreamItem] = []
-    size = 0
+    size, most = 0, min(first or limit, limit)
     try:
         for item in items:
             block.append(item)
             size += measure(item)
-            if size >= limit:
+            if size >= most:
                 yield block
-                block, size = [], 0
+                block, size, most = [], 0, min(2 * most, limit)
     except Exception:
         if block:
             yield block
@@ -205,11 +213,11 @@ class FileLines:
         with self.path.open("rb") as file:
             yield from file
 
-    def read_parts(self, size: int) -> Iterator[tuple[PartTexts, list[bytes]]]:
-        """Yields the texts of `size` lines at a time, and the lines; the last may be fewer."""
+    def read_parts(self, size: int, first: int | None = None) -> Iterator[tuple[PartTexts, list[bytes]]]:
+        """Yields the texts of `size` lines at a time, and the lines; in number as in `batch_blocks`."""
         part = LinePart.begin(self.path) or LinePart(str(self.path), (0, 0))  # of a pipe, which no other process sees
         with self.path.open("rb") as file:
-            for lines in batch_blocks(file, size):
+            for lines in batch_blocks(file, size, first=first):
                 content = b"".join(lines)
                 part = part._replace(start=part.end, end=part.end + len(content), content=content)
                 yield PartTexts(part, len(lines), zlib.crc32(content)), lines

@@ -25,6 +25,7 @@ from nmt_cli.formats.inputs import list_typed_files
 from nmt_cli.formats.sniffing import recognise_format
 from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.runtime.installed_models import CARD, name_model
+from nmt_cli.text.streams import FIRST_BLOCK
 from nmt_cli.text.wrapping import format_count, join_first
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.workers.choice import ExecutorOptions, open_executor
@@ -39,6 +40,7 @@ OF_FOLDER = "nmt"  # stands for the name in that of a folder's journal
 EDITED_SHOWN = 5
 CLOSE = 1.0  # seconds from the last block of a journal to the last file that it completes
 NOTHING_DONE = "stopped before the first texts were finished: nothing was {}"
+TOGETHER = f" (the first {FIRST_BLOCK} are saved together)"
 FREE = frozenset({"report", "strict"})  # settings that change no translation
 
 
@@ -173,7 +175,7 @@ class ResumableJob:
         if self.journal is None:
             return NOTHING_DONE.format("written") if self.command.files and not self.outputs.has_written else ""
         if not self.journal.blocks:
-            return NOTHING_DONE.format("saved")
+            return NOTHING_DONE.format("saved") + TOGETHER
         done = format_count(self.journal.results, "text is", "texts are")
         return f"{done} translated; continue with: {describe_command(self.command)} --resume"
 

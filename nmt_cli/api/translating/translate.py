@@ -37,7 +37,7 @@ from nmt_cli.files import PAGE_OR_JSON, REPLACE, require_file, require_output
 from nmt_cli.formats import BY_NAME, TEXT
 from nmt_cli.formats.inputs import list_typed_files
 from nmt_cli.jobs.units import translate_units
-from nmt_cli.text.streams import PartTexts, batch_arriving, batch_blocks
+from nmt_cli.text.streams import FIRST_BLOCK, PartTexts, batch_arriving, batch_blocks
 from nmt_cli.text.tags import replace_languages
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.request import TranslationRequest, split_pair
@@ -312,7 +312,12 @@ def batch_units(
     units = check_pairs(units) if are_pairs else units
     if not are_files:
         return batch_arriving(units, READ_AHEAD)
-    return batch_blocks(units, READ_AHEAD, lambda unit: len(unit.texts) if isinstance(unit.texts, PartTexts) else 1)
+    return batch_blocks(units, READ_AHEAD, count_lines, first=FIRST_BLOCK)
+
+
+def count_lines(unit: TranslationUnit) -> int:
+    """Returns the lines of a part of a file; of a document, each unit counts as a line."""
+    return len(unit.texts) if isinstance(unit.texts, PartTexts) else 1
 
 
 def check_pairs(lines: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:

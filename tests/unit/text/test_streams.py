@@ -89,6 +89,8 @@ def test_what_is_there_together_is_given_out_together_up_to_the_limit() -> None:
 def test_blocks_are_full_but_for_the_last() -> None:
     assert list(batch_blocks("abcde", 2)) == [["a", "b"], ["c", "d"], ["e"]]
     assert list(batch_blocks("abcd", 2)) == [["a", "b"], ["c", "d"]]
+    assert [len(block) for block in batch_blocks(range(20), 8, first=2)] == [2, 4, 8, 6]
+    assert [len(block) for block in batch_blocks(range(3), 2, first=9)] == [2, 1]
 
 
 @pytest.mark.parametrize("together", [batch_arriving, batch_blocks])
