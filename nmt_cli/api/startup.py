@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import TypeVar
 
 from nmt_cli import ENVIRONMENT
@@ -45,9 +46,10 @@ def silence_ray(processes: Processes) -> Processes:
 
 def require_tensorflow(purpose: str = "training") -> None:
     """Raises MissingExtraError, with the line that installs it, if TensorFlow is not installed."""
+    extra = "train" if which("nvidia-smi") else "train-cpu"  # which comes with the driver of a GPU
     for package in ("tensorflow", "tf2onnx"):
         if find_spec(package) is None:
-            raise MissingExtraError(f"{purpose} needs {package}, which is not installed", hint=explain_install("train"))
+            raise MissingExtraError(f"{purpose} needs {package}, which is not installed", hint=explain_install(extra))
 
 
 def find_cache() -> Path:

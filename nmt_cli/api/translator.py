@@ -47,7 +47,7 @@ from nmt_cli.api.translating.inputs import read_head
 from nmt_cli.api.translating.line_layout import LayoutOptions
 from nmt_cli.api.translating.outputs import is_for_several, name_output, require_name
 from nmt_cli.api.translating.report import NO_TERM
-from nmt_cli.documents import find_format, open_document, read_mark
+from nmt_cli.documents import find_format, find_format_of_file, open_document, read_mark
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource, TornText, format_text
 from nmt_cli.documents.reading_back import copy_torn
@@ -560,7 +560,7 @@ def translate_file(
             is_file=True,
             is_complete=True,
         )
-        require_name(target, document, find_format(source, config.format, read_head(source)))
+        require_name(target, document, find_format_of_file(source, config.format, read_head(source)))
         for written in translate_document(translate, document, source, report, scope):
             output.write(written)
             progress("translating", report.texts, 0)
@@ -572,7 +572,7 @@ def translate_document(
 ) -> Iterator[bytes]:
     """Yields the parts of the translated document in order; its format follows from the file unless named."""
     head = read_head(path)
-    file_format = find_format(path, source.config.format, head)
+    file_format = find_format_of_file(path, source.config.format, head)
     layout = partial(LayoutOptions(confidence=True).format_lines, n_best=1) if source.config.confidence else format_text
     document = open_document(file_format.name, read_mark(source, file_format, head), layout)
     batches = batch_blocks(document.read_with_domain(), UNITS)

@@ -199,7 +199,7 @@ def show_installed(*, as_json: bool) -> None:
         print_lines([f"--model {name:<12} {model.source.name} to {model.target.name}, {size}, {scores}"])
     for name in list_installable():
         print_lines([f"--model {name:<12} not installed; in the folder of nmt's sources: {write_installation(name)}"])
-    print_lines(["", "For details: nmt translate --info --model NAME. To train another: nmt train"])
+    print_lines(["", "For details: nmt translate --info --model NAME", "To train another: nmt train"])
 
 
 def format_info(model: ModelInfo) -> list[str]:

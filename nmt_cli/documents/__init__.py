@@ -14,7 +14,17 @@ from pathlib import Path
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource
 from nmt_cli.errors import DataError, OptionError
-from nmt_cli.formats import BY_NAME, DOCUMENTS, FORMATS, TEXT, FileFormat, load_class, require_use, select_format
+from nmt_cli.formats import (
+    BY_NAME,
+    DOCUMENTS,
+    FORMATS,
+    TEXT,
+    FileFormat,
+    find_by_name,
+    load_class,
+    require_use,
+    select_format,
+)
 from nmt_cli.formats.sniffing import check_encoding, recognise_format
 from nmt_cli.plugins import find_plugin, load_plugin
 from nmt_cli.translation.result import Translation
@@ -46,6 +56,20 @@ def find_format(path: Path | None, requested: str | None, head: bytes = b"") -> 
     file_format = select_format(requested, "translate")
     if recognised.is_binary and head and not file_format.is_binary:
         raise DataError(f"--format {requested}: {name} is {recognised.title}", hint="leave --format out")
+    return file_format
+
+
+MISMATCH = "its content does not match its format"
+
+
+def find_format_of_file(path: Path, requested: str | None, head: bytes) -> FileFormat:
+    """Returns the format of a file. Raises DataError as `find_format`, and for plain text under another format's name.
+
+    Its translation would have that name too.
+    """
+    file_format = find_format(path, requested, head)
+    if requested is None and file_format is TEXT and find_by_name(path) not in (None, TEXT):
+        raise DataError(f"{path}: {MISMATCH}", hint="if it is plain text, end its name with .txt")
     return file_format
 
 

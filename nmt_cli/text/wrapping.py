@@ -16,8 +16,11 @@ from nmt_cli.text.characters import DIRECTION_MARKS
 # Patterns as text: compiled at their first use.
 # A command is copied as it stands: between backticks, or to the end of a line of its own or after a colon.
 BEFORE_SHELL_LINE = r"(?:(?<=: )|(?<=  )|^ *)"
+# Prose goes on behind a mark that no quotes enclose.
+COMMAND_WORDS = r"""(?: (?:"[^"]*"|'[^']*'|(?!(?<!\.)[.,;] )[^"'])*)?"""
 SHELL_LINE = (
-    BEFORE_SHELL_LINE + r"(?:echo .+ \| )?(?:nmt (?:prepare|train|translate|evaluate|visualize)|pip|pipx|uv)(?: .*)?$"
+    rf"{BEFORE_SHELL_LINE}(?:echo .+ \| )?"
+    rf"(?:nmt (?:prepare|train|translate|evaluate|visualize)|pip|pipx|uv){COMMAND_WORDS}$"
 )
 LINE_GOES_ON = " \\"  # ends a line of a command that goes on in the next
 # With the blanks before it, what a line of prose or of a command does not break: a word, a command between backticks, a

@@ -68,6 +68,9 @@ class Repair(NamedTuple):
     remedy: str | None
 
 
+NO_TRANSLATION = "no translation of "  # begins the message about untranslated words
+
+
 class FailedCheck(NamedTuple):
     """A check that a translation failed."""
 

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from nmt_cli.api.translating.outputs import FileSummaries, WrittenFiles, require_name
-from nmt_cli.documents import TABLES, UNMARKED, check_options, find_format, fit_options, open_document, read_mark
+from nmt_cli.documents import (
+    MISMATCH,
+    TABLES,
+    UNMARKED,
+    check_options,
+    find_format,
+    find_format_of_file,
+    fit_options,
+    open_document,
+    read_mark,
+)
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, is_wrapped
 from nmt_cli.errors import DataError, NotFoundError, OptionError
@@ -33,10 +43,10 @@ SKIPPED_SHOWN = 5
 OUTSIDE = "a link to a file outside of the folder"
 # Why a file is left out that would be translated if it was sound, or with an option; and what to do about it.
 UNREAD = {
-    "its content does not match its format": "",
+    MISMATCH: "if it is plain text, end its name with .txt",
     "a table without the column that --column names": "name the column of a table: --column English",
 }
-MISMATCH, NO_COLUMN = UNREAD
+_, NO_COLUMN = UNREAD
 
 
 class InputFile(NamedTuple):
@@ -288,7 +298,7 @@ class DocumentOpener:
             head = stream.peek(HEAD)[:HEAD]
             source = self.template._replace(lines=stream, name=str(path))
         config = self.template.config
-        format = find_format(path, config.format, head)
+        format = find_format_of_file(path, config.format, head)
         is_open = format is TEXT and config.format is None and self.is_bare and is_alone and not config.confidence
         if is_open and path.is_file() and is_wrapped(decode_head(head) or ""):
             format = BY_NAME["wrapped"]

@@ -15,7 +15,7 @@ from nmt_cli.documents.document import Document, Location, TornText
 from nmt_cli.errors import DataError, FailedLineError
 from nmt_cli.jobs.units import TranslationExecutor
 from nmt_cli.text.wrapping import format_count, join_first, shorten_text
-from nmt_cli.translation.result import CheckError, SourceCuts, describe_limits
+from nmt_cli.translation.result import NO_TRANSLATION, CheckError, SourceCuts, describe_limits
 
 if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
@@ -56,6 +56,7 @@ LINES_MOST = 6  # of all remarks about a run
 LINES_SHOWN = 5  # numbers of the lines that fail a check
 SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
+REPAIRED = "repaired"  # the kind of texts that were translated again with success
 NO_TERM = "no term of the glossary occurs in the text"
 MOST_CORRECTIONS = 50  # pairs of a memory, each of which is meant for a text; in a larger one, most match none
 PAIR_SHOWN = 40  # characters of the source of one
@@ -96,7 +97,9 @@ class TranslationReport:
     spans: int = 0
     doubtful_spans: int = 0
     first_doubtful: list[Placed] = field(default_factory=list)
-    repairs: Counter[tuple[Fault, str]] = field(default_factory=Counter)  # (fault, remedy that helped)
+    repairs: Counter[Fault] = field(default_factory=Counter)  # faults that a remedy helped against
+    untranslated: FirstWords = field(default_factory=FirstWords)  # words of the source
+    repaired: Counter[str] = field(default_factory=Counter)  # texts with such a fault
     faults: Counter[Fault] = field(default_factory=Counter)  # faults that no remedy helped against
     source_cuts: SourceCuts = field(default_factory=SourceCuts)
     texts: int = 0
@@ -142,6 +145,8 @@ class TranslationReport:
             self.failures[check.kind] += 1
             if check.kind == "other language":
                 self.other_languages[check.message] += 1
+            if check.kind == "untranslated":
+                self.untranslated.add(check.message.removeprefix(NO_TRANSLATION).split(", "))
             self.remember(check.kind, self.locate(translation))
         if self.source_cuts.thing != "line":  # lines need not be one text
             self.add_register(translation)
@@ -155,12 +160,18 @@ class TranslationReport:
             self.spans += 1
             self.doubtful_spans += span.doubtful
             self.first_doubtful += [span][: span.doubtful * (SPANS_SHOWN - len(self.first_doubtful))]
-        for repair in translation.repairs:
-            if repair.remedy is None:
-                self.faults[repair.fault] += 1
-            else:
-                self.repairs[repair.fault, repair.remedy] += 1
         self.source_cuts.add(translation)
+        if translation.repairs:
+            self.add_repairs(translation)
+
+    def add_repairs(self, translation: Translation) -> None:
+        """Counts the faults of a text that was translated again, and the text if that repaired any."""
+        repaired = [repair.fault for repair in translation.repairs if repair.remedy is not None]
+        self.repairs.update(repaired)
+        self.faults.update(repair.fault for repair in translation.repairs if repair.remedy is None)
+        if repaired:
+            self.repaired[REPAIRED] += 1
+            self.remember(REPAIRED, self.locate(translation))
 
     def add_register(self, translation: Translation) -> None:
         """Counts how a text addresses people."""
@@ -244,9 +255,10 @@ class TranslationReport:
             yield Remark(f"{'' if is_idle else '  '}{self.describe_memory(self.memory)}", is_warning=is_idle)
         if self.repairs:
             repairs = self.repairs.most_common()
-            kinds = ", ".join(f"{count_faults(fault, count)} ({remedy})" for (fault, remedy), count in repairs)
-            sentences = count_things(self.repairs.total(), "sentence")
-            yield Remark(f"  {sentences} translated again: {kinds}", f"{sentences} translated again", is_warning=False)
+            kinds = ", ".join(count_faults(fault, count) for fault, count in repairs)
+            text = f"{count_things(self.repairs.total(), 'sentence')} translated again"
+            repaired = f"  {text}, which repaired {kinds}{self.name_texts(REPAIRED)}"
+            yield Remark(repaired, text, is_warning=False)
 
     def describe_report(self) -> Iterator[str]:
         """Yields the line that names the rules of the failed checks, and how to see all texts that fail one."""
@@ -335,7 +347,8 @@ class TranslationReport:
     def describe_failures(self, check: CheckRow) -> str:
         """Returns the line about texts that failed a check: their number, the faults, and the first texts."""
         things = format_count(self.texts, self.source_cuts.thing)
-        return f"{self.failures[check.name]:,} of {things} {check.summary}{self.name_texts(check.name)}"
+        words = f": {self.untranslated.shown}" if check.name == "untranslated" else ""
+        return f"{self.failures[check.name]:,} of {things} {check.summary}{self.name_texts(check.name)}{words}"
 
     def name_rules(self) -> str:
         """Returns the line that names the rules of the failed checks in the documentation."""
@@ -348,7 +361,7 @@ class TranslationReport:
 
     def name_texts(self, kind: str) -> str:
         """Returns the places of the first texts of a kind, in brackets; empty if there are none."""
-        places, total = self.first_failures.get(kind, []), (self.failures | self.registers)[kind]
+        places, total = self.first_failures.get(kind, []), (self.failures | self.registers | self.repaired)[kind]
         more = " ..." if total > sum(failing.times for failing in places) else ""
         groups, last = [], ""
         for (file, thing), group in groupby(places, attrgetter("file", "thing")):

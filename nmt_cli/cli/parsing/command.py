@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Any, get_args
 
 import typer
@@ -178,7 +179,8 @@ def explain_command(args: Sequence[str], commands: Collection[str]) -> OptionErr
     """Returns the error for an unknown command: with the command that does its work, or the nearest one."""
     name = args[0]
     nearest = find_nearest(name, commands)
-    typed = OTHER_COMMANDS.get(name) or (f"nmt {nearest}" if nearest else "")
+    reads = f"nmt translate {quote(name)}" if Path(name).is_file() else ""
+    typed = OTHER_COMMANDS.get(name) or reads or (f"nmt {nearest}" if nearest else "")
     return OptionError(f"there is no command {name}", hint=f"run {typed}" if typed else refer_to_help(None))
 
 

@@ -23,7 +23,7 @@ from nmt_cli.text.symbols import BLANK, SENTENCE_END
 from nmt_cli.text.words import EDGES, choose_word_pattern, has_letters, list_words, split_words
 from nmt_cli.text.wrapping import join_first
 from nmt_cli.translation.repair.faults import LONGEST_PHRASE, has_stutter, split_units, strip_words
-from nmt_cli.translation.result import FailedCheck, Placed
+from nmt_cli.translation.result import NO_TRANSLATION, FailedCheck, Placed
 from nmt_cli.translation.segmentation.segments import find_sentence_starts, has_mark_inside
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
     lost += COPIED_NAMES.find_lost(Attempt.from_texts(translation.source, translation.text), context.facts).missing
     known = find_rules(context.source_language).fillers | list_guided(translation, profile)
     missing = [word for word in lost if word.lower() not in known]
-    return FailedCheck("untranslated", f"no translation of {join_first(missing)}") if missing else None
+    return FailedCheck("untranslated", f"{NO_TRANSLATION}{join_first(missing)}") if missing else None
 
 
 def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:

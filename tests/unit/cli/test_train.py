@@ -26,14 +26,18 @@ from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validatio
 from support.fakes import write_state
 
 
-def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("driver", "extra"), [("/usr/bin/nvidia-smi", "train"), (None, "train-cpu")])
+def test_without_the_extra_one_line_says_what_to_install(
+    driver: str | None, extra: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(startup, "find_spec", lambda name: None)
+    monkeypatch.setattr(startup, "which", lambda name: driver)
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["train"])
     assert result.exit_code == ExitCode.UNAVAILABLE
     assert result.stderr.splitlines() == [
         "error: training needs tensorflow, which is not installed",
-        f"hint: {explain_install('train')}",
+        f"hint: {explain_install(extra)}",
     ]
 
 

@@ -47,8 +47,14 @@ def line(*hypotheses: Hypothesis, **known: object) -> Translation:
 def test_every_sentence_that_was_searched_again_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     repairs = (Repair("loop", "wider beam"), Repair("empty", None))
     found = summary(capsys, line(hypothesis(), repairs=repairs))
-    assert "1 sentence was translated again: 1 loop (wider beam)" in found
+    assert "1 sentence was translated again, which repaired 1 loop (line 1) " in f"{found} "
     assert "1 sentence was translated again without success, check them: 1 empty" in found
+
+
+def test_untranslated_words_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    failed = [FailedCheck("untranslated", f"no translation of {words}") for words in ("evicted, lodger", "lodger")]
+    found = summary(capsys, *(line(hypothesis(), checks=(check,)) for check in failed))
+    assert "2 of 2 lines with untranslated words (line 1 [2 times]): evicted, lodger " in found
 
 
 def test_what_was_read_is_told_of_the_first_sentence_that_was_cut(capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,6 +49,12 @@ def test_further_lines_are_indented_by_two_more_than_the_first() -> None:
         ("error: a model is here, type --model deu", ["error: a model is here, type", "  --model deu"]),
         ("Hypotheses kept at each one. [default: 5]", ["Hypotheses kept at each one.", "  [default: 5]"]),
         ("error: nmt prepared nothing at all today", ["error: nmt prepared nothing at all", "  today"]),
+        ("Details: nmt translate --info. To train: nmt", ["Details: nmt translate --info. To", "  train: nmt"]),
+        ("so: nmt translate --info, with another model", ["so: nmt translate --info, with", "  another model"]),
+        (
+            'so: nmt visualize "Wait. Why, though?" -o ... b.png',
+            ["so:", "  nmt visualize \\", '    "Wait. Why, though?" -o ... \\', "    b.png"],
+        ),
     ],
 )
 def test_a_command_is_broken_only_as_a_shell_reads_it(text: str, lines: list[str]) -> None:
