@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from nmt_cli.arrays.types import END
@@ -167,10 +167,8 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
         if batch.memory is not None:
             recalled = tuple(piece.recalled.source for piece in pieces if piece.recalled is not None)
             neighbours = tools.network.neighbours
-            guides = (
-                () if neighbours is None else tuple(g for piece in pieces for g in neighbours.list_guides(piece.text))
-            )
-            joined = joined._replace(origin=find_origin(pieces), recalled=recalled, guides=guides)
+            guides = () if neighbours is None else chain.from_iterable(neighbours.list_guides(p.text) for p in pieces)
+            joined = joined._replace(origin=find_origin(pieces), recalled=recalled, guides=tuple(guides))
         rewritten = batch.rewritten_lines[index]
         batch.result.append(undo_rewrites(joined, rewritten) if rewritten else joined)
 
