@@ -383,7 +383,7 @@ def test_a_single_file_that_is_not_what_its_name_says_is_found(tmp_path: Path) -
     table = write_tsv(tmp_path / "en-de.tsv", FRENCH_PAIRS)
     (finding,) = prepare(table, tmp_path / "one", PrepareOptions()).manifest.findings
     assert finding.problem.startswith(
-        "a file whose target reads as French, but is treated as German; to change this, type"
+        "a file whose target reads as French, but is treated as German; to change this, use"
     )
     write_tsv(table, [*FRENCH_PAIRS, ("Room 7.", "Salle 8.")])  # the file comes before any other finding
     with pytest.raises(DataError, match="--strict: 401 other-file, 1 numbers"):

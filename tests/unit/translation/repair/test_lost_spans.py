@@ -188,7 +188,7 @@ def test_references_of_html_come_back_for_letters_and_quotes() -> None:
     translator = ScriptedTranslator(str)
     line = "we don&#39;t &quot;go&quot; &amp; it&nbsp;is &lt;3."
     assert repair_line(translator, line).text == line
-    assert translator.given[0] == 'we don\'t "go" ⟦0⟧ it is ⟦1⟧3.'
+    assert translator.given[0] == 'we don\'t "go" & it is ⟦0⟧3.'
 
 
 def test_texts_of_an_invented_placeholder_are_found_again() -> None:
