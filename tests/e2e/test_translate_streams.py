@@ -251,7 +251,7 @@ def test_pairs_are_scored_from_a_table_as_from_a_pipe(place: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.csv"], "--column is missing: which column of a.csv should be translated?"),
+        (["a.csv"], "--column is missing: which column of a.csv should nmt translate?"),
         (["a.md", "--scores"], "a Markdown page can store only the translation"),
         (["a.md", "lines.txt"], "several files, one of them md, cannot be joined into one"),
     ],

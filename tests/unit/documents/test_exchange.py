@@ -183,7 +183,7 @@ def test_files_in_other_languages_are_left_or_refused() -> None:
     document = open_bytes("xliff", both.encode())
     assert b"".join(write_document(document, louder)).decode().count("<target") == 1
     assert list(document.notes.elements()) == ["units left unchanged, in a <file> of other languages"]
-    with pytest.raises(DataError, match="it is en -> fr, but the model translates en -> de"):
+    with pytest.raises(DataError, match="the file is en -> fr, but the model translates en -> de"):
         convert_bytes("xliff", f'<xliff version="1.2">{file.format("fr")}</xliff>'.encode(), louder)
 
 
@@ -268,7 +268,7 @@ def test_codes_follow_their_words() -> None:
 
 def test_a_memory_of_other_languages_is_refused() -> None:
     assert not has_same_primary_tag("fr", "en")
-    with pytest.raises(DataError, match="it has the languages fr, but the model translates from en"):
+    with pytest.raises(DataError, match="the file has the languages fr, but the model translates from en"):
         convert(TMX.format(FRENCH))
 
 

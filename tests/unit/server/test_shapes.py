@@ -262,8 +262,8 @@ def test_a_name_that_is_nearly_one_of_ours_is_refused_and_others_are_left_to_the
 @pytest.mark.parametrize(
     ("path", "values", "message"),
     [
-        ("/translate", {"confidence": True}, "'confidence'; it is for files: nmt translate FILE --confidence"),
-        ("/translate", {"beam_size": 3}, "it is for a server: nmt translate --serve 5000 --beam-size"),
+        ("/translate", {"confidence": True}, "'confidence'; this option is for files: nmt translate FILE --confidence"),
+        ("/translate", {"beam_size": 3}, "this option is for a server: nmt translate --serve 5000 --beam-size"),
         ("/translate", {"n_best": 3}, "did you mean 'alternatives'?"),
         ("/translate", {"column": "a"}, "use this option with /translate_file"),
         ("/v2/translate", {"temperature": 0.3}, "nmt translate --serve 5000 --temperature"),

@@ -94,7 +94,7 @@ def test_arrays_that_claim_too_much_or_are_no_numbers_are_damaged(tmp_path: Path
     with pytest.raises(DamagedError, match=r"state\.npz"):
         read(path)
     write_header(path, (1 << 22,), data=bytes(1 << 24), compression=zipfile.ZIP_DEFLATED)
-    with pytest.raises(DamagedError, match=r"state\.npz cannot be read: it is packed"):
+    with pytest.raises(DamagedError, match=r"state\.npz cannot be read: the file is compressed"):
         read(path)
     for value in (np.nan, np.inf):
         write_arrays(path, [("facts", np.array([0, value], np.float32))])
