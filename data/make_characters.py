@@ -90,6 +90,9 @@ HYPHENS = {hyphens}
 DASHES = {dashes}
 
 STRAY_SIGNS = "#$*+<=>@[\\\\]^_`{{|}}~"  # of markup, which stand in texts where they mark nothing
+# What stands for no letter, digit or mark of a sentence, as the inside of a set: arrows, mathematics without the minus,
+# shapes, pictures; no brackets.
+SIGN_RANGES = "©®§¶†‡\\u2100-\\u214f\\u2190-\\u2211\\u2213-\\u27bf\\u27f0-\\u2bff"
 RAISED_DIGITS = {raised_digits}
 POWERS = {powers}  # digits and signs above and below the line
 # Of mathematics, beside those of ASCII.

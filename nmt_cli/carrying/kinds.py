@@ -30,7 +30,7 @@ from nmt_cli.carrying.numbers import (
     may_change,
 )
 from nmt_cli.carrying.people import COPIED_NAMES, PEOPLE
-from nmt_cli.carrying.prose_marks import BRACKET_PAIRS, EMPHASIS, NOTES, QUOTED_WORDS, SLASHES
+from nmt_cli.carrying.prose_marks import BRACKET_PAIRS, EMPHASIS, NOTES, QUOTED_WORDS, SIGNS, SLASHES
 from nmt_cli.carrying.spans import (
     NO_CONTEXT,
     Context,
@@ -78,6 +78,7 @@ IF_LOST: tuple[LostKind, ...] = (
     COPIED_NAMES,
     BRACKET_PAIRS,
     SLASHES,
+    SIGNS,
 )  # `translation.repair.asks.LOST_TEXT`
 DOUBTFUL: tuple[DoubtfulKind, ...] = (BRACKET_PAIRS, QUOTED_WORDS)  # `translation.repair.asks.MISLED`
 FAULTS_IF_LOST = frozenset(kind.words.fault for kind in IF_LOST)

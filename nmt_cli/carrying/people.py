@@ -184,9 +184,12 @@ COPIED_NAMES = CopiedNameKind(
 def find_missing_names(
     source_text: str, target_text: str, source: TextProfile, target: TextProfile
 ) -> Iterator[re.Match[str]]:
-    """Yields the names of a text that its translation should have, and lacks."""
+    """Yields the names of a text that its translation should have, and lacks: also the given name of a signature, for
+    which the network may write another.
+    """
+    is_renamed = {re.sub(r"^\W+|\W+$", "", text) for text in (source_text, target_text)} <= read_given_names()
     for match in re.finditer(NAME_WRITTEN, source_text):
-        if match[0].lower() not in target_text.lower() and is_copied(match[0], source, target):
+        if match[0].lower() not in target_text.lower() and (is_renamed or is_copied(match[0], source, target)):
             yield match
 
 

@@ -7,6 +7,7 @@ The network may lose one of two brackets: then both are protected, and the sente
     a "new" car             so are the quotes, if the network then finds a likelier translation
     and/or                  so is the slash, if the words on both sides stay adjacent
     He drank tea.¹          so is the sign of the note
+    the © of 2024           a sign that the network loses gets a placeholder
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from nmt_cli.text.characters import (
     PAUSES,
     PLAIN_BRACKETS,
     RAISED_DIGITS,
+    SIGN_RANGES,
     SINGLE_QUOTES,
 )
 from nmt_cli.text.words import has_letters
@@ -103,6 +105,22 @@ class SlashKind(LostKind):
         return list(self.find_matches(attempt.covered)) if has_other_marks(PLAIN_SLASHES, attempt) else []
 
 
+MOST_SIGNS = 2  # of a sentence that get placeholders: with more, its words suffer
+
+
+class SignKind(LostKind):
+    """Signs that stand for no letter, digit or mark of a sentence: `© 2024`."""
+
+    def find_lost(self, attempt: Attempt, context: Context) -> Difference:
+        before, after = (Counter(self.pattern.findall(text)) for text in (attempt.read, attempt.target))
+        return Difference(list(before - after))
+
+    def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:
+        missing = self.find_lost(attempt, context).missing
+        spans = [span for span in self.find_matches(attempt.covered) if span.text in missing]
+        return spans if len(spans) <= MOST_SIGNS else []
+
+
 def count_marks(text: str, marks: Mapping[str, str]) -> Counter[str]:
     """Counts the marks of a text, each as that of ASCII."""
     return Counter(marks[mark] for mark in text if mark in marks)
@@ -118,10 +136,10 @@ def has_other_marks(marks: Mapping[str, str], attempt: Attempt) -> bool:
 LOST_MARKS = LossWords(
     "brackets",
     "protected brackets",
-    "with brackets or slashes different from the source",
-    unrepaired="a bracket or slash of the source is missing",
-    repaired=("sentence without its brackets", "sentences without their brackets"),
-    doc="Finds missing brackets, missing slashes between words, and added brackets without a partner",
+    "with brackets, slashes or signs different from the source",
+    unrepaired="a bracket, slash or sign of the source is missing",
+    repaired=("sentence without its brackets or signs", "sentences without their brackets or signs"),
+    doc="Finds missing brackets, slashes between words and signs such as ©, and added brackets without a partner",
 )
 BRACKET_PAIRS = BracketKind(
     SpanKind.BRACKET, form="taken out", signs=re.escape("".join(PLAIN_BRACKETS)), words=LOST_MARKS
@@ -129,6 +147,7 @@ BRACKET_PAIRS = BracketKind(
 SLASHES = SlashKind(
     SpanKind.SLASH, form="taken out", patterns=(r"(?<=[^\W\d_])/(?=[^\W\d_])",), signs="/", words=LOST_MARKS
 )
+SIGNS = SignKind(SpanKind.LONE_SIGN, patterns=(f"[{SIGN_RANGES}]",), signs=SIGN_RANGES, words=LOST_MARKS)
 
 
 IN_DOUBLE_QUOTES = rf"(?<!\w)[{DOUBLE_QUOTES}](?=\S)[^{DOUBLE_QUOTES}]+(?<=\S)[{DOUBLE_QUOTES}](?!\w)"
@@ -195,7 +214,7 @@ def find_emphasis(kind: Kind, text: str, context: Context) -> Iterator[Span]:
 EMPHASIS = Kind(SpanKind.EMPHASIS, form="taken out", patterns=(PAIR,), signs="*_~=|", search=find_emphasis)
 
 
-SIGNS = "*†‡§"
+NOTE_SIGNS = "*†‡§"
 MARKS = re.escape(END_MARKS + PAUSES)
 
 
@@ -210,9 +229,9 @@ NOTES = Kind(
     patterns=(
         # Behind a word longer than a unit of measure, or behind a mark.
         rf"(?:(?<=[^\W\d_]{{3}})|(?<=[^\W\d_][{MARKS}]))[{RAISED_DIGITS}]{{1,3}}(?![\w{RAISED_DIGITS}])",
-        rf"(?:(?<=[^\W\d_]{{2}})|(?<=[^\W\d_][{MARKS}]))[{SIGNS}]{{1,3}}(?=[\s{MARKS}{re.escape(ANY_CLOSING)}]|$)",
-        rf"^(?:[{RAISED_DIGITS}]{{1,3}}|[{SIGNS}]{{1,3}})(?=[^\W\d_])",
+        rf"(?:(?<=[^\W\d_]{{2}})|(?<=[^\W\d_][{MARKS}]))[{NOTE_SIGNS}]{{1,3}}(?=[\s{MARKS}{re.escape(ANY_CLOSING)}]|$)",
+        rf"^(?:[{RAISED_DIGITS}]{{1,3}}|[{NOTE_SIGNS}]{{1,3}})(?=[^\W\d_])",
     ),
-    signs=f"{SIGNS}{RAISED_DIGITS}",
+    signs=f"{NOTE_SIGNS}{RAISED_DIGITS}",
     search=find_notes,
 )

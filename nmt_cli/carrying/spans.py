@@ -67,6 +67,7 @@ class SpanKind(StrEnum):
     BRACKET = auto()
     QUOTE = auto()
     SLASH = auto()  # between two words
+    LONE_SIGN = auto()  # ©, →, ♥
     WRAP = auto()  # a code that touches a word, and stands for none: {0}here{1}
 
 

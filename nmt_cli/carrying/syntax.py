@@ -347,11 +347,13 @@ CODES = Kind(
         # Games: [item=iron-plate]; reStructuredText: [#note]_, [Smith20]_, |name|_, `the title of a section`_
         r"\[[a-z][\w-]{1,30}=[^\[\]\s]{1,80}\]|\[[#\w*][\w-]{0,40}\]_(?!\w)|(?<![\w|])\|\w[\w -]{0,60}\|_{1,2}"
         rf"|(?<![\w`:])`(?=\S)[^`<>{NOT_IN_SPANS}]{{1,100}}`_{{1,2}}(?!\w)",
+        # The formula of an imprint, which the law has for all languages.
+        r"(?<!\w)(?i:copyright)(?= (?:©|&copy;|\([cC]\)))",
         # Forms: a word in capitals within brackets, where it is not all there is.
         r"(?:(?<!^)(?<!\[)|^(?=.*[a-z]))\[[A-Z][A-Z_]{1,40}(?:_\d{1,3})?\](?!\])",
     ),
     signs=r"¼-¾⅐-⅞₀-₉:!\[<*|\\`~",
-    cues=rf"{DATA}{{{SHORTEST_DATA}}}",
+    cues=rf"{DATA}{{{SHORTEST_DATA}}}|(?i:copyright) [©&(]",
 )
 
 

@@ -74,6 +74,7 @@ class LanguageRules(NamedTuple):
     informal: str  # of what addresses them informally
     negations: str  # pattern of words that negate; compared where `half_negations` are known, too
     idle_negations: str  # verbose pattern of phrases with such a word that negate nothing: not only, nicht wahr?
+    privation: str  # the word of `negations` that negates a noun beside a negated verb: never without
     half_negations: str  # verbose pattern of words that another language may say with a negation: hardly, unable
     variants: dict[str, str]  # by pattern of what other spellings of the language have, what most words have for it
     compound_links: str  # pattern of what stands between the parts of a compound that is one word: Arbeit-s-zeit

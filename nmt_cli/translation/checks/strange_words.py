@@ -187,6 +187,7 @@ class Negations(NamedTuple):
     sure: re.Pattern[str]
     idle: re.Pattern[str]  # has such words, and negates nothing
     half: re.Pattern[str]  # what another language may say with a negation
+    privation: re.Pattern[str]  # a negation that leaves room for another: *never* without
 
     def are_in(self, text: str) -> bool:
         """Whether a text surely negates something."""
@@ -213,19 +214,24 @@ def read_negations(language: str) -> Negations | None:
         re.compile(rules.negations, re.IGNORECASE),
         re.compile(rules.idle_negations or "(?!)", verbose),
         re.compile(rules.half_negations, verbose),
+        re.compile(rf"\b(?:{rules.privation or '(?!)'})\b", re.IGNORECASE),
     )
 
 
 def check_negation(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Finds a negation on only one side, in languages that have rules for negation."""
     source, target = map(unescape, (source, target))  # don&#39;t
+    here, there = map(read_negations, (context.source_language, context.target_language))
+    if here is None or there is None:
+        return None
+    if here.privation.search(source) and there.privation.search(target):  # which hide the loss of another
+        source, target = here.privation.sub(" ", source, count=1), there.privation.sub(" ", target, count=1)
     is_long = len(source) + len(target) > LONGEST_TEXTS
     differs = may_differ.__wrapped__ if is_long else may_differ
     if not differs(source, target, context.source_language, context.target_language):
         return None
-    here, there = map(read_negations, (context.source_language, context.target_language))
     source, target = (cover_placed(text, context) for text in (source, target))
-    if here is None or there is None or not target:
+    if not target:
         return None
     if any(here.are_in(part) and not there.may_be_in(other) for part, other in pair_clauses(source, target)):
         return FailedCheck("negation", "a negation of the source is missing")

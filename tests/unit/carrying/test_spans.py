@@ -55,6 +55,11 @@ def test_the_placeholders_of_every_catalogue_syntax_are_spans(syntax: str, place
     assert not any(span.is_extracted for span in find_spans(text))
 
 
+@pytest.mark.parametrize(("text", "spans"), [("Copyright © Tom", ["Copyright"]), ("The copyright is his.", [])])
+def test_the_formula_of_an_imprint_keeps_its_word(text: str, spans: list[str]) -> None:
+    assert span_texts(text) == spans
+
+
 def test_an_address_ends_before_the_marks_of_its_sentence() -> None:
     assert trim_address("https://en.wikipedia.org/wiki/Hund_(dog)).") == "https://en.wikipedia.org/wiki/Hund_(dog)"
     assert trim_address("https://x.org/?!") == "https://x.org/"

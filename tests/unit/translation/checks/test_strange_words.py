@@ -103,6 +103,22 @@ def test_a_language_without_described_negations_has_no_check() -> None:
     assert check_negation("She never sings.", "Sie singt.", CheckContext("", "deu")) is None
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "is_right"),
+    [
+        ("We come unless it rains.", "Wir kommen, wenn es regnet.", False),
+        ("We come unless it rains.", "Wir kommen, wenn es nicht regnet.", True),
+        ("We come unless it rains.", "Wir kommen, es sei denn, es regnet.", True),
+        ("Never run it without oil.", "Niete es ohne Öl.", False),
+        ("Never run it without oil.", "Nie ohne Öl laufen lassen.", True),
+        ("Run it without oil.", "Lass es ohne Öl laufen.", True),
+        ("Run it without oil.", "Lass es ohne Öl ohne Öl laufen.", False),
+    ],
+)
+def test_clauses_and_nouns_are_negated_too(source: str, target: str, is_right: bool) -> None:
+    assert (check_negation(source, target, CheckContext("eng", "deu")) is None) is is_right
+
+
 def test_a_negation_in_a_protected_span_stays_as_it_is() -> None:
     context = CheckContext("eng", "deu", placed=(Placed("<code>not x</code>", "network", dropped=False),))
     assert check_negation("Type <code>not x</code>.", "Tippe <code>not x</code>.", context) is None

@@ -422,6 +422,9 @@ def list_missing(source: str, target: str) -> list[str]:
         ("Mary won.", "Sie siegte.", []),
         ("Boston-born", "Er", []),
         ("Berlin won.", "Sie siegte.", []),
+        ("— Mary,", "— Maria,", ["Mary"]),
+        ("Mary won.", "Maria siegte.", []),
+        ("Roman", "Römisch", []),
     ],
 )
 def test_names_that_both_sides_have_are_missed(source: str, target: str, missing: list[str]) -> None:

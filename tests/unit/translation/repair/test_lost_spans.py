@@ -264,6 +264,15 @@ def test_lost_marks_stand_around_the_same_words_again(line: str) -> None:
     assert repairs == (Repair("brackets", "protected brackets"),)
 
 
+@pytest.mark.parametrize("sign", ["©", "§", "†", "→", "∞", "⌘", "▶"])
+def test_a_lost_sign_is_carried_but_not_many(sign: str) -> None:
+    text, read, repairs = translate_without_marks(f"we {sign} have cats.", loses=sign)
+    assert text == f"we {sign} have cats." and read[1] == "we ⟦0⟧ have cats."
+    assert repairs == (Repair("brackets", "protected brackets"),)
+    _, read, _ = translate_without_marks(f"we {sign} have {sign} cats {sign} too.", loses=sign)
+    assert len(read) == 1
+
+
 @pytest.mark.parametrize("line", ["we have cats.", "we have cats/dogs.", ":-( we have."])
 def test_marks_that_are_there_are_left_to_the_network(line: str) -> None:
     _, read, repairs = translate_without_marks(line, loses="")
