@@ -221,8 +221,9 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
     written = {finding.check: finding.count for finding in reported if finding.check in WRITTEN}
     report = commands.prepare.extend(("--report", "report.html"), FORCE)
     for what, faulty in (("rejected pair", dropped), ("pair to correct by hand", written)):
-        if sum(faulty.values()) > MANY_REJECTED * counts.read:
-            pairs = format_count(sum(faulty.values()), what, what.replace("pair", "pairs", 1))
+        count = (sum if faulty is dropped else max)(faulty.values() or [0])  # a pair may be reported by several checks
+        if count > MANY_REJECTED * counts.read:
+            pairs = format_count(count, what, what.replace("pair", "pairs", 1))
             yield make_suggestion(f"the {pairs} ({max(faulty, key=lambda check: faulty[check])})", report)
     side = "source" if trained.is_reversed else "target"
     has_written = side in manifest.monolingual

@@ -144,6 +144,11 @@ FORMATS = (
         advice="extract its segments first, one per line",
     ),
     make_format(
+        *("toolbox", "a Toolbox (Standard Format) file"),
+        shape=r"(?s)\s*\\(?:_sh\b|lx\b|\w[^\n]*\n.*?\\(?:tx|lx|ge|mb) )",
+        advice="export it as a table of two columns, the sentence and its translation (docs/small-corpora.md)",
+    ),
+    make_format(
         *("usfm", "Bible text in USFM", ".usfm .sfm", "usfm.UsfmDocument", "usfm.UsfmReader"),
         shape=r"\s*\\id [A-Z0-9]{3}\b",
     ),

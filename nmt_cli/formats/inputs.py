@@ -70,6 +70,10 @@ class ReadOptions:
     finds_text: bool = True  # columns of text are found by a look at their content, which names of pictures are not
 
     @property
+    def languages(self) -> tuple[str | None, str | None]:
+        return self.source_language, self.target_language
+
+    @property
     def other_columns(self) -> tuple[str, ...]:
         """The columns that are named and hold no text."""
         language = self.language_column if self.language_column != NO_COLUMN else None

@@ -13,9 +13,9 @@
 | merged | the first cell has the text, the others are empty |
 | hidden, or on a hidden sheet | as if it were not |
 
-Pairs are read from the first sheet with text, unless it is small beside a later one. Nothing in a file is run, and
-nothing outside it is read; one that would not fit in memory once unpacked is refused (`archives.py`). Documents write
-the rows back (`documents/office`).
+Pairs are read from the first sheet with text, unless it is small beside a later one, and from those with its headings.
+Nothing in a file is run, and nothing outside it is read; one that would not fit in memory once unpacked is refused
+(`archives.py`). Documents write the rows back (`documents/office`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from __future__ import annotations
 import posixpath
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, time, timedelta
 from functools import cached_property, lru_cache
 from operator import attrgetter
@@ -32,9 +32,10 @@ from xml.etree.ElementTree import Element
 
 from nmt_cli.errors import DataError
 from nmt_cli.formats.archives import MAXIMUM_ARCHIVE, open_archive, read_entry, refuse_part
+from nmt_cli.formats.table_columns import MOST_TITLES, is_heading
 from nmt_cli.formats.tables import TableReader, TableRecord
 from nmt_cli.formats.xml import ElementReader, XmlError, XmlMending
-from nmt_cli.text.wrapping import format_count
+from nmt_cli.text.wrapping import format_count, join_first
 
 MAXIMUM_COLUMNS = 1 << 14  # of Excel and LibreOffice
 MAXIMUM_ROWS = 1 << 20
@@ -42,6 +43,7 @@ MAXIMUM_CELLS = 20_000_000  # of the rectangle that a sheet of pairs spans
 NUMBER = re.compile("[0-9]{1,18}")  # as programs write it
 
 CellRow = tuple[int, list["SheetCell"]]  # its number from 1, and its cells
+PlacedRow = tuple[int, list[str]]  # its number, and the texts of all its columns
 
 
 class SheetCell(NamedTuple):
@@ -366,8 +368,19 @@ def read_calc_paragraph(paragraph: Element) -> str:
 # Pairs: the rows of one sheet, all of one width.
 
 
+MOST_SHEETS = 5  # names of sheets that a note shows
 FEW_ROWS = 100  # of a sheet that may be about another, not the pairs themselves
 MANY_TIMES = 10  # as many rows has the sheet that it is about
+
+
+def find_body(table: Sequence[PlacedRow], other: Sequence[PlacedRow]) -> Sequence[PlacedRow]:
+    """Returns the rows of another sheet below the headings that it shares with a table; empty without such headings."""
+    heads = [["\t".join(texts).rstrip() for _, texts in rows[: MOST_TITLES + 1]] for rows in (table, other)]
+    for index, head in enumerate(heads[1]):
+        cells = [cell.strip() for cell in other[index][1] if cell.strip()]
+        if head in heads[0] and len(cells) > 1 and any(is_heading(cell, ()) for cell in cells):
+            return other[index + 1 :]
+    return []
 
 
 class SpreadsheetReader(TableReader):
@@ -375,14 +388,23 @@ class SpreadsheetReader(TableReader):
 
     def read_records(self) -> Iterator[TableRecord]:
         book = self.open_book()
-        name, others = "", -1
         table: list[tuple[int, list[str]]] = []
-        for sheet, rows in book.read_sheets():
-            others += 1
-            if len(table) < FEW_ROWS and len(placed := self.place_cells(rows)) > MANY_TIMES * len(table):
-                name, table = sheet, placed
-        if others > 0 and table:
-            self.add_note(f"the sheet {name!r} was read; {format_count(others, 'other was', 'others were')} not")
+        placed_sheets = ((name, self.place_cells(rows)) for name, rows in book.read_sheets())
+        sheets = {name: placed for name, placed in placed_sheets if placed}
+        names: list[str] = []
+        for name, placed in sheets.items():
+            if len(table) < FEW_ROWS and len(placed) > MANY_TIMES * len(table):
+                names, table = [name], placed
+        # Sheets with the same headings go on with it.
+        for name, placed in sheets.items():
+            body = find_body(table, placed) if name not in names else []
+            if body:
+                names.append(name)
+                table = table + [(table[-1][0] + number - body[0][0] + 1, texts) for number, texts in body]
+        others = [name for name in sheets if name not in names]
+        if len(sheets) > 1:
+            left = f"; not read: {join_first(others, MOST_SHEETS)}; to read another, save it as .csv" if others else ""
+            self.add_note(f"sheets read: {join_first(names, MOST_SHEETS)}{left}")
         if book.lacks_texts:
             raise DataError(f"{self.file.name} is damaged: texts of it are missing", hint="open it, and save it again")
         # All rows have the width of the widest, so that none is refused for the blanks at its end.

@@ -15,8 +15,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from nmt_cli.errors import DataError
 from nmt_cli.formats.inputs import ReadOptions
@@ -31,6 +32,7 @@ from nmt_cli.languages.codes import (
     find_codes,
     find_named_language,
     find_rare_name,
+    fold_name,
     has_region,
     is_common_code,
     is_full_name,
@@ -67,13 +69,13 @@ CLEAR_IDEAS = """
     source src
     target trg tgt
     text texto texte текст tx
-    translation translated traducción traduccion traduction tradução traducao übersetzung перевод ft
+    translation translated transl traducción traduccion traduction tradução traducao trad trad. übersetzung перевод ft
     sentence oración oracion frase phrase satz предложение utterance enunciado énoncé segment
     meaning significado sens bedeutung значение
     gloss glosses glosa glosas glose gloses glosse ge
     form forma forme lexeme lx lemma lema headword
     word palabra mot wort слово
-    transcription transcripción transcripcion orthography ortografía ipa
+    transcription transcripción transcripcion orthography orthographic ortografía ortográfica ipa
     language lang lengua idioma langue sprache língua l vernacular native vernáculo
     free libre frei livre
     national practical
@@ -97,8 +99,11 @@ FILLERS = frozenset("in en em of de di auf на".split())  # "Frase en otomí"
 INTERLINEAR = frozenset(  # of lines between a text and its translation, also among other words
     """
     lx ge ps mb gloss glosses segmentation morpheme morphemes interlinear literal glosa glosas segmentación morfemas
-    interlineal glose gloses interlinéaire glosse wörtlich
+    interlineal glose gloses interlinéaire glosse wörtlich analysis análisis analisis analyse análise glosado
     """.split()
+)
+PHONETIC = frozenset(
+    "phonetic phonemic ipa fonética fonetica fonémica phonétique phonetisch fonologica fonológica".split()
 )
 OTHER_HEADINGS = INTERLINEAR | frozenset(
     """
@@ -110,6 +115,7 @@ OTHER_HEADINGS = INTERLINEAR | frozenset(
 )
 DIGITS = "0123456789"
 SHORT = 3  # words of a heading, beside a remark in brackets
+FOREIGN = 0.2  # of the words of a column, at most, that those in other languages beside it have
 ALIKE = 0.1  # share of the rows with at most `SHORT` words in all: 23 % of a catalogue, at most 8 % of other corpora
 
 
@@ -149,20 +155,18 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
     by_name = is_name(options.source_column) or is_name(options.target_column)
     width = Counter(map(len, filled)).most_common(1)[0][0] if filled else 0
     pair = None if by_name else find_language_columns(filled, width, languages)
+    sides = [None if by_name else find_side(filled, width, code) for code in options.languages]
     is_named = by_name or any(is_name(column) and column in first for column in options.other_columns)
-    is_header = is_named or pair is not None or has_headings(first, width, languages)
+    is_header = is_named or None not in (pair or sides) or has_headings(first, width, languages)
     body = filled[1:] if is_header else filled
     others = find_known_columns(options.other_columns, first if is_named else (), width)
     language = find_language_column(filled, width, options, is_header=is_header)
     others |= {} if language is None else {"languages": language}
     if by_name or (options.source_column is not None and options.target_column is not None):
         columns, note = find_columns(options, first if is_header else None, where), ""
-    elif pair is not None and options.source_column is None and options.target_column is None:
-        columns, note = pair, ""
-    elif width > 2 and sum(map(is_language_code, languages)) >= 2 and are_texts(body, width, others.values()):
-        columns, note = find_columns(options, None, where), ""
     else:
-        columns, note = choose_columns(body, width, options, where, first if is_header else None, others)
+        table = Table(body, width, where, first if is_header else None, sides if is_header else [], pair)
+        columns, note = choose_columns(table, options, others, is_decided=sum(map(is_language_code, languages)) >= 2)
     if not is_header and max(columns) < len(first) and len(records) > 1:
         headings = [first[column] for column in columns]
         is_header = are_headings(headings, languages) or are_above_text(headings, body, columns)
@@ -220,21 +224,38 @@ def holds_languages(cells: Sequence[str], *, is_named: bool) -> bool:
     return len(cells) >= MANY and is_clear and not is_one and 2 * len(rare) > len(distinct)
 
 
-def are_texts(body: Records, width: int, others: Collection[int]) -> bool:
-    """Whether the first two columns hold text, and are none of the `others`."""
-    return not any(column in others or name_content(body, column, width) for column in (0, 1))
-
-
 def find_language_columns(filled: Records, width: int, languages: Sequence[str]) -> tuple[int, int] | None:
     """Returns the two columns of a wider table whose headings name languages; None unless exactly two do."""
     if width < 3 or min(map(len, filled[:2])) < width:
         return None
     columns = [column for column, cell in enumerate(filled[0]) if names_language(cell, languages)]
+    columns = [column for column in columns if not is_other_heading(filled[0][column].strip())]  # "English gloss"
     headings = [filled[0][column] for column in columns]
     if len(columns) != 2 or any(cells[column] == filled[0][column] for cells in filled[1:2] for column in columns):
         return None
     source, target = (str(find_named_language(heading)) for heading in headings)
     return None if is_same_language(source, target) else (columns[0], columns[1])
+
+
+def find_side(filled: Records, width: int, language: str | None) -> int | None:
+    """Returns the column whose heading names this language, or is its name; None unless exactly one does."""
+    if not language or min(map(len, filled[:2]), default=0) < max(width, 2):
+        return None
+    columns = [
+        column
+        for column, (cell, below) in enumerate(zip(*filled[:2], strict=False))
+        if cell != below and is_named_by(cell, language) and not is_other_heading(cell.strip())
+    ]
+    return columns[0] if len(columns) == 1 else None
+
+
+def is_named_by(heading: str, language: str) -> bool:
+    """Whether a heading names a language: by its code, its name, or a name that no list has."""
+    name = fold_name(language)
+    if name and name in (fold_name(heading), fold_name(name_unknown(heading))):
+        return True
+    codes = [find_named_language(heading) if names_language(heading, [language]) else None, *find_codes(heading)]
+    return any(code and is_same_language(code, language) for code in codes)
 
 
 def names_language(cell: str, languages: Sequence[str]) -> bool:
@@ -396,35 +417,102 @@ def is_clear_heading(cell: str) -> bool:
     return (bool(words) and all(known)) or bool(find_rare_name(code))
 
 
+class Table(NamedTuple):
+    """The sample of a table by which two columns are chosen; columns are counted from 0."""
+
+    body: Records
+    width: int
+    where: str
+    header: Sequence[str] | None
+    sides: Sequence[int | None]  # the columns whose headings name the languages of the options
+    pair: tuple[int, int] | None  # the only two whose headings name languages
+
+
 def choose_columns(
-    body: Records, width: int, options: ReadOptions, where: str, header: Sequence[str] | None, others: Mapping[str, int]
+    table: Table, options: ReadOptions, others: Mapping[str, int], *, is_decided: bool
 ) -> tuple[tuple[int, int], str]:
-    """Returns the two columns of text, and a note if they are not simply the first two. Raises DataError."""
+    """Returns the two columns of text, and a note if they are not simply the first two. Raises DataError.
+
+    Named languages choose first; then a language of the user beside known ones; then the content, without glosses. Of
+    more columns the first are taken if `is_decided`, as by the languages in the name of a file.
+    """
+    body, width, where, header, sides, pair = table
     default = find_columns(options, None, where)
     others = {**others, **find_known_columns(options.other_columns, header or (), width)}
     names = {options.tag_column: "tags", options.language_column: "languages", "languages": "languages"}
     known = {column: names.get(name, "groups") for name, column in others.items()}
+    is_chosen = options.source_column is not None or options.target_column is not None or not options.finds_text
+    chosen = [column for column in sides if column is not None and not is_chosen]
+    if len(set(chosen)) == 2:
+        return (chosen[0], chosen[1]), note_columns(table, (chosen[0], chosen[1]), known)
+    is_short = len(body) < ENOUGH and known.keys().isdisjoint(default)
+    if is_chosen or width < 2 or (is_short and pair is None):
+        return default, ""
     kinds = [known.get(column) or name_content(body, column, width) for column in range(width)]
     texts = [column for column in range(width) if not kinds[column]]
-    is_chosen = options.source_column is not None or options.target_column is not None or not options.finds_text
-    if is_chosen or width < 2 or (len(body) < ENOUGH and known.keys().isdisjoint(default)):
-        return default, ""
     if width == 2:
         if len(texts) == 1 and len(body) >= MANY and has_sentences(body, texts[0]):
-            refuse_columns(body, kinds, texts, where, header)
+            refuse_columns(table, kinds, texts)
         return default, ""
-    if len(texts) > 2 and header is not None:  # glosses and notes are text, too
-        headings = {column: cell.strip() for column, cell in enumerate(header) if is_other_heading(cell.strip())}
-        kinds = [kind or headings.get(column, "") for column, kind in enumerate(kinds)]
-        texts = [column for column in texts if not kinds[column]]
-    if len(texts) > 2 and len(sentences := [column for column in texts if has_sentences(body, column)]) == 2:
+    for is_no_text in (is_other_heading, is_phonetic):  # glosses and notes are text, too
+        if len(texts) > 2 and header is not None:
+            headings = {column: cell.strip() for column, cell in enumerate(header) if is_no_text(cell.strip())}
+            kinds = [kind or headings.get(column, "") for column, kind in enumerate(kinds)]
+            texts = [column for column in texts if not kinds[column]]
+    if pair is not None:
+        texts = [*[column for column in texts if is_other_language(table, column)][:1], *pair]
+    elif len(texts) > 2 and len(sentences := [column for column in texts if has_sentences(body, column)]) == 2:
         kinds = [kind or ("" if column in sentences else "words") for column, kind in enumerate(kinds)]
         texts = sentences
-    if len(texts) != 2:
-        refuse_columns(body, kinds, texts, where, header)
-    ignored = ", ".join(f"{column + 1} {kinds[column]}" for column in range(width) if kinds[column])
-    note = f"columns {texts[0] + 1} and {texts[1] + 1} contain text and are used; ignored: {ignored}"
-    return (texts[0], texts[1]), "" if (texts[0], texts[1]) == (0, 1) else note
+    rest = [column for column in texts if column not in chosen]
+    if len(rest) + len(chosen) < 2 or (len(rest) + len(chosen) > 2 and pair is None and not is_decided):
+        refuse_columns(table, kinds, [*chosen, *rest])
+    both = [*chosen, *rest][:2]
+    columns = (
+        (min(both), max(both)) if not chosen else (both[0], both[1]) if sides[0] is not None else (both[1], both[0])
+    )
+    return columns, note_columns(table, columns, dict(enumerate(kinds)))
+
+
+def note_columns(table: Table, columns: tuple[int, int], kinds: Mapping[int, str]) -> str:
+    """Returns what a person should know of a choice: the columns, and those that are ignored; empty if it is plain."""
+    others = [column for column in range(table.width) if column not in columns]
+    texts = [column for column in others if not kinds.get(column) and not name_content(table.body, column, table.width)]
+    headings = table.header or ()
+    is_plain = columns == (0, 1) or columns == table.pair
+    if is_plain and not any(is_text_heading(headings, column) for column in texts):
+        return ""
+    named = [kinds.get(column) or "".join(headings[column : column + 1]).strip() or "text" for column in others]
+    ignored = ", ".join(f"{column + 1} {name}" for column, name in zip(others, named, strict=True))
+    more = "; for others: --source-column, --target-column" if texts else ""
+    note = f"columns {columns[0] + 1} and {columns[1] + 1} contain text and are used"
+    return note + (f"; ignored: {ignored}" if ignored else "") + more
+
+
+def is_text_heading(headings: Sequence[str], column: int) -> bool:
+    """Whether a heading, if there is one, does not say that its column holds no text."""
+    return column >= len(headings) or not is_other_heading(headings[column].strip())
+
+
+def is_phonetic(cell: str) -> bool:
+    """Whether a heading names a second spelling of a text, which counts only where no other is."""
+    return not PHONETIC.isdisjoint(split_heading(cell))
+
+
+def is_other_language(table: Table, column: int) -> bool:
+    """Whether a column of text, beside two whose headings name languages, is in a language that nmt may not know.
+
+    Its cells differ, have words, and share few of them with either: "Context", in English, shares many.
+    """
+    pair = table.pair or ()
+    rows = [
+        [fields[number].lower() for number in (column, *pair)] for fields in table.body if len(fields) >= table.width
+    ]
+    words, *known = ([word for row in rows for word in row[side].split()] for side in range(1 + len(pair)))
+    others = set().union(*known)
+    shared = sum(word in others for word in words)
+    is_full = 2 * len(words) >= min(map(len, known)) and 2 * len({row[0] for row in rows}) > len(rows) >= ENOUGH
+    return column not in pair and is_full and shared <= FOREIGN * len(words)
 
 
 def has_sentences(body: Records, column: int) -> bool:
@@ -458,18 +546,20 @@ def name_kind(cell: str) -> str:
     return next((kind for kind, pattern in KINDS.items() if pattern.fullmatch(cell)), "")
 
 
-def refuse_columns(
-    body: Records, kinds: Sequence[str], texts: Sequence[int], where: str, header: Sequence[str] | None
-) -> None:
+def refuse_columns(table: Table, kinds: Sequence[str], texts: Sequence[int]) -> None:
     """Raises a DataError that shows the first row with its column numbers, and the options to type."""
-    row = [*(header or body[0])][:SHOWN]
+    row = [*(table.header or table.body[0])][:SHOWN]
     shown = "  ".join(f"{number}: {shorten_text(' '.join(cell.split()), CELL)!r}" for number, cell in enumerate(row, 1))
     more = " ..." if len(kinds) > SHOWN else ""
+    if len(kinds) == 2 and "nothing" in kinds:
+        message = f"{table.where}: column {1 + kinds.index('nothing')} is empty: {shown}"
+        raise DataError(message, hint="add the translations; text of one language alone: --monolingual-target")
     count = {0: "no column holds", 1: "only one column holds"}.get(len(texts), f"{len(texts)} columns hold")
-    texts = sorted(texts, key=lambda column: not has_sentences(body, column))
-    guess = [*texts, *(column for column in range(len(kinds)) if column not in texts)][:2]
+    guess = sorted(texts, key=lambda column: not has_sentences(table.body, column))[:2]
+    options = "with --source-column and --target-column; each row needs both texts (see docs/small-corpora.md)"
+    if guess[1:]:
+        options = f"for instance with --source-column {min(guess) + 1} --target-column {max(guess) + 1}"
     raise DataError(
-        f"{where}: {count} text, of {len(kinds)}: {shown}{more}",
-        hint="name the two columns of the pairs, for instance with "
-        f"--source-column {min(guess) + 1} --target-column {max(guess) + 1}",
+        f"{table.where}: {count} text, of {len(kinds)}: {shown}{more}",
+        hint=f"name the two columns of the pairs, {options}",
     )

@@ -109,7 +109,7 @@ class TableReader(Reader):
         if options.one_side and max(map(count_filled, records), default=0) == 1:
             return find_single_column(records)
         by_name = guess_languages(self.file.files[0].name)
-        languages = [code for code in (options.source_language, options.target_language, *by_name) if code]
+        languages = [code for code in (*options.languages, *by_name) if code]
         layout = find_layout(records, options, self.file.name, languages)
         self.languages, self.headings, self.group_columns = layout.languages, layout.headings, tuple(layout.groups)
         self.language_names = layout.names

@@ -48,14 +48,13 @@ def choose_languages(inputs: CorpusInputs, config: PrepareOptions, pairs: Pairs,
     """Returns the names of both languages. Adds a note about those decided by the text, or left unknown."""
     declared = inputs.readers[0].languages or UNKNOWN
     by_name = guess_languages(*(path.name for path in inputs.inputs[0].files))
-    options = (inputs.readers[0].options.source_language, inputs.readers[0].options.target_language)
     known = [
         other if code == side or is_same_language(code, other) else code  # the name decides how a code is written
         for side, code, other in zip(UNKNOWN, declared, by_name, strict=True)
     ]
     sides = [
         option or (code if code not in UNKNOWN else side)
-        for side, option, code in zip(UNKNOWN, options, known, strict=True)
+        for side, option, code in zip(UNKNOWN, inputs.readers[0].options.languages, known, strict=True)
     ]
     if config.reverse:  # the options name the columns of the file
         sides = [side if code in UNKNOWN else code for side, code in zip(UNKNOWN, reversed(sides), strict=True)]

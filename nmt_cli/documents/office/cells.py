@@ -14,6 +14,8 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from nmt_cli.documents.columns import (
@@ -44,6 +46,7 @@ from nmt_cli.documents.xml import (
 from nmt_cli.errors import DataError
 from nmt_cli.formats.archives import refuse_part
 from nmt_cli.formats.sheets import CELLS, CONTENT_PART, Book, CalcBook, SheetCell, read_number
+from nmt_cli.formats.table_columns import MOST_TITLES
 from nmt_cli.formats.xml import CutUnit, MarkupToken
 from nmt_cli.text.wrapping import replace_surrogates
 from nmt_cli.translation.result import Translation
@@ -83,8 +86,8 @@ class Sheet(ABC):
 
     @cached_property
     def header(self) -> list[str]:
-        """The texts of the first row with cells; empty if there is none."""
-        return next(filter(None, map(self.list_texts, self.cut_rows())), [])
+        """The texts of the row of headings; empty if there is none."""
+        return find_header(self.source, map(self.list_texts, self.cut_rows()))
 
     @cached_property
     def columns(self) -> list[int]:
@@ -112,9 +115,10 @@ class Sheet(ABC):
             *source_cells, filled_cell = (
                 next((cell for cell in cells if cell.column == column), None) for column in (*self.columns, self.filled)
             )
-            is_header = awaits_header and bool(cells)
-            parts.append(SheetRow(part.raw, numbers.start, source_cells, filled_cell, is_header=is_header))
-            awaits_header = awaits_header and not cells
+            is_header = awaits_header and bool(cells) and self.list_texts(part) == self.header
+            row = SheetRow(part.raw, numbers.start, source_cells, filled_cell, is_header=is_header)
+            awaits_header = awaits_header and not is_header
+            parts.append(part.raw if awaits_header else row)  # a title
         return parts
 
     def list_texts(self, row: CutUnit) -> list[str]:
@@ -197,6 +201,13 @@ class Sheet(ABC):
         )
         texts = tuple(replace_surrogates(cell.text) if cell in cells else "" for cell in row.cells)
         return TranslationUnit(texts, write_row, location=location)
+
+
+def find_header(source: DocumentSource, rows: Iterable[list[str]]) -> list[str]:
+    """Returns the first row with cells or, below titles, the first with the names of all columns; empty without any."""
+    first = list(islice(filter(None, rows), MOST_TITLES + 1))
+    names = set(source.config.column)
+    return next((row for row in first if names <= {*map(str.strip, row)}), [*first, []][0])
 
 
 def list_text_cells(row: SheetRow) -> list[SheetCell]:
@@ -288,11 +299,8 @@ class CalcSheet(Sheet):
 
     def read_headers(self) -> Iterator[tuple[int, list[str]]]:
         """Yields the number and the header of each sheet with cells."""
-        last = -1
-        for number, part in self.number_rows():
-            if number > last and (header := self.list_texts(part)):
-                last = number
-                yield number, header
+        for number, parts in groupby(self.number_rows(), itemgetter(0)):
+            yield number, find_header(self.source, (self.list_texts(part) for _, part in parts))
 
     def cut_rows(self) -> Iterator[CutUnit]:
         for number, part in self.number_rows():

@@ -332,3 +332,18 @@ def test_translations_in_cells_are_replaced_if_that_is_asked_for(name: str, data
     written = unpack(convert_bytes(name, data, louder, column="en", new_column="de", retranslate=True))
     text = b"".join(written.values()).decode()
     assert "ONE" in text and "eins" not in text and "TEN" not in text
+
+
+@pytest.mark.parametrize("name", ["xlsx", "ods"])
+def test_the_headings_may_be_below_a_title(name: str) -> None:
+    rows = (["Texts of 2019"], [], ["id", "English"], ["k1", "good day"])
+    if name == "ods":
+        cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+        lines = ("".join(map(cell.format, row)) for row in rows)
+        data = make_ods("".join(f"<table:table-row>{line}</table:table-row>" for line in lines))
+    else:
+        cell = '<c t="inlineStr"><is><t>{}</t></is></c>'
+        data = make_xlsx("".join(f"<row>{''.join(map(cell.format, row))}</row>" for row in rows), "")
+    written = convert_bytes(name, data, louder, column="English")
+    units = [unit.texts for unit in open_bytes(name, written, column="English_de").read_units() if unit.texts]
+    assert units == [(louder("good day").text,)]

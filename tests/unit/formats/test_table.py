@@ -146,6 +146,11 @@ def test_a_file_is_recognised_by_its_content_whatever_it_is_called(name: str) ->
         ("res/values/strings.xml", b"", "android"),
         ("list.docx", b"This is only a text.\n", "text"),
         ("archive.tsv.gz", b"", "tsv"),
+        ("dict.sfm", b"\\lx a\n\\ge b\n", "toolbox"),
+        ("a.txt", b"\\_sh v3.0  400  Text\n\n\\id QAT01\n", "toolbox"),
+        ("a.txt", b"\\tx a b\n\\ft c\n\n\\tx d\n", "toolbox"),
+        ("a.tsv", b"\\tx\t\\ft\na b\tc\n", "tsv"),
+        ("a.txt", b"\\id GEN\n\\c 1\n\\p\n\\v 1 In.\\f + \\ft A note.\\f*\n", "usfm"),
     ],
 )
 def test_what_its_content_does_not_tell_beyond_doubt_is_told_by_its_name(name: str, text: bytes, expected: str) -> None:

@@ -244,7 +244,26 @@ def test_a_small_sheet_about_the_pairs_is_not_read(tmp_path: Path, rows: int, sh
     (tmp_path / "a.ods").write_bytes(pack({**parts, "content.xml": content}))
     reader = open_reader(CorpusFile(tmp_path / "a.ods"), ReadOptions())
     assert {row.source for row in reader} == {{"Texts": "c", "About": "a"}[sheet]}
-    assert reader.notes == [f"a.ods: the sheet {sheet!r} was read; 1 other was not"]
+    other = {"Texts": "About", "About": "Texts"}[sheet]
+    assert reader.notes == [f"a.ods: sheets read: {sheet}; not read: {other}; to read another, save it as .csv"]
+
+
+def test_sheets_with_the_same_headings_are_read_together(tmp_path: Path) -> None:
+    parts = unpack(make_ods(""))
+
+    def write(name: str, *texts: str) -> str:
+        cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+        rows = (f"{cell.format(text)}{cell.format(f'{text}x')}" for text in texts)
+        lines = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+        return f'<table:table table:name="{name}">{lines}</table:table>'
+
+    tables = write("One", "German", "a", "b") + write("Two", "Notes", "German", "c") + write("Three", "English", "d")
+    start, _, rest = parts["content.xml"].decode().partition("<table:table ")
+    content = f"{start}{tables}{rest[rest.rindex('</table:table>') + len('</table:table>') :]}"
+    (tmp_path / "a.ods").write_bytes(pack({**parts, "content.xml": content}))
+    reader = open_reader(CorpusFile(tmp_path / "a.ods"), ReadOptions(source_column="German", target_column="Germanx"))
+    assert [(row.line, row.source) for row in reader] == [(2, "a"), (3, "b"), (4, "c")]
+    assert reader.notes[0] == "a.ods: sheets read: One, Two; not read: Three; to read another, save it as .csv"
 
 
 def test_a_workbook_whose_texts_are_missing_is_damaged(tmp_path: Path) -> None:
@@ -336,6 +355,19 @@ TABLES: list[tuple[str, tuple[str, ...], tuple[str, str] | None, str]] = [
         None,
         "columns 1 and 4 contain text and are used; ignored: 2 Morpheme breakdown, 3 Interlinear gloss",
     ),
+    (
+        "Texto\tTranscripción fonética\tAnálisis\tGlosado\tTrad. latín\n",
+        ("source", "source", "the {n} a-b c-d", "the {n} 3SG-see", "target"),
+        ("source", "la"),
+        "columns 1 and 5 contain text and are used; ignored: 2 Transcripción fonética, 3 Análisis, 4 Glosado",
+    ),
+    # a column in a language that nmt does not know comes before the second of two that it knows, and this is said
+    (
+        "Qato\ua78ca\tEspañol\tEnglish\n",
+        ("source", "target", "a{n} b{n} c{n}"),
+        ("source", "es"),
+        "columns 1 and 2 contain text and are used; ignored: 3 English; for others: --source-column, --target-column",
+    ),
     ("Begin Time - hh:mm:ss.ms\ttx@A\tft@A\n", ("00:00:{n}.100", *SENTENCES), None, ""),
     # a title, or names with values, above the headings
     ("Words of 2019\t\nsource\ttarget\n", SENTENCES, None, "left out as a title above the header: row 1"),
@@ -362,6 +394,29 @@ def test_the_columns_of_text_are_the_pairs_whatever_is_beside_and_above_them(
     assert not note or reader.notes[0] == f"{path.name}: {note}"
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "columns"),
+    [
+        (None, None, (0, 2)),
+        ("Qato\ua78ca", "la", (0, 2)),
+        ("la", "Qato\ua78ca", (2, 0)),
+        (None, "eng", (0, 3)),
+        ("es", None, (0, 2)),
+        ("en", "lat", (3, 2)),
+        ("qat", "es", (0, 2)),
+    ],
+)
+def test_a_heading_that_names_a_language_of_the_options_chooses_its_column_and_a_gloss_none(
+    path: Path, source: str | None, target: str | None, columns: tuple[int, int]
+) -> None:
+    head = "Qato\ua78ca\tEnglish gloss\tLatin\tEnglish\n"
+    path.write_text(head + table("a{n} b{n} c{n}", "the {n} x-y", "target", "source"), encoding="utf-8")
+    reader = open_reader(CorpusFile(path), ReadOptions(source_language=source, target_language=target))
+    cells = [row.split("\t") for row in path.read_text(encoding="utf-8").splitlines()]
+    assert [(row.source, row.target) for row in reader] == [(row[columns[0]], row[columns[1]]) for row in cells[1:]]
+    assert "ignored: " in reader.notes[0]
+
+
 def test_one_known_language_makes_no_header_above_words(path: Path) -> None:
     words = "".join(f"{word}\t{word}x\n" for word in ANIMALS)
     assert texts(path, f"English\tAnglica\n{words}")[0] == ("English", "Anglica")
@@ -372,6 +427,8 @@ def test_more_or_fewer_than_two_texts_are_asked_about(path: Path) -> None:
     assert "3 columns hold text, of 4: 1: '0'  2: 'The dog sees the dog.'" in message
     assert "--source-column 2 --target-column 3" in message
     assert "only one column holds text, of 2" in refusal(path, table("{n}", "source"))
+    assert "column 2 is empty" in refusal(path, table("source", "?"))
+    assert "each row needs both texts" in refusal(path, table("tx@A", "{n}", "source"))  # as of tiers of ELAN
     assert texts(path, table("{n}", "source", "target", "source"), source_column="4", target_column="3")[0] == (
         PAIRS[0][0],
         PAIRS[0][1],
