@@ -482,8 +482,8 @@ def note_columns(table: Table, columns: tuple[int, int], kinds: Mapping[int, str
     is_plain = columns == (0, 1) or columns == table.pair
     if is_plain and not any(is_text_heading(headings, column) for column in texts):
         return ""
-    named = [kinds.get(column) or "".join(headings[column : column + 1]).strip() or "text" for column in others]
-    ignored = ", ".join(f"{column + 1} {name}" for column, name in zip(others, named, strict=True))
+    labels = [kinds.get(column) or "".join(headings[column : column + 1]).strip() or "text" for column in others]
+    ignored = ", ".join(f"{column + 1} {name}" for column, name in zip(others, labels, strict=True))
     more = "; for others: --source-column, --target-column" if texts else ""
     note = f"columns {columns[0] + 1} and {columns[1] + 1} contain text and are used"
     return note + (f"; ignored: {ignored}" if ignored else "") + more
