@@ -442,8 +442,8 @@ def choose_columns(
     names = {options.tag_column: "tags", options.language_column: "languages", "languages": "languages"}
     known = {column: names.get(name, "groups") for name, column in others.items()}
     is_chosen = options.source_column is not None or options.target_column is not None or not options.finds_text
-    chosen = [column for column in sides if column is not None and not is_chosen]
-    if len(set(chosen)) == 2:
+    chosen = [*dict.fromkeys(column for column in sides if column is not None and not is_chosen)]
+    if len(chosen) == 2:
         return (chosen[0], chosen[1]), note_columns(table, (chosen[0], chosen[1]), known)
     is_short = len(body) < ENOUGH and known.keys().isdisjoint(default)
     if is_chosen or width < 2 or (is_short and pair is None):

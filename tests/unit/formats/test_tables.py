@@ -404,6 +404,7 @@ def test_the_columns_of_text_are_the_pairs_whatever_is_beside_and_above_them(
         ("es", None, (0, 2)),
         ("en", "lat", (3, 2)),
         ("qat", "es", (0, 2)),
+        ("la", "la-VA", (2, 0)),
     ],
 )
 def test_a_heading_that_names_a_language_of_the_options_chooses_its_column_and_a_gloss_none(
