@@ -51,10 +51,10 @@ class Group(NamedTuple):
     more: tuple[str, ...] = ()  # that no settings declare
 
 
-ARGUMENTS = (  # of `evaluate`, whose signatures differ in `against` alone
+ARGUMENTS = (  # of `evaluate`, whose signatures differ in the systems alone
     "metric: str | Iterable[str]",
-    *("source: Text | None", "reference: Text | Iterable[Text] | None", "hypothesis: Text | None"),
-    *('split: Literal["dev", "test"] | None', "data: Text | None", "model: Text"),
+    *("source: Text | None", "reference: Text | Iterable[Text] | None"),
+    *('split: Literal["dev", "test"] | None', "data: Text | None"),
     *('precision: Literal["float", "int8"] | None', "rerank: Text | None", "profile: bool"),
     "progress: StageReporter | None",
 )

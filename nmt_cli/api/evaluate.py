@@ -193,20 +193,40 @@ EXPLAINED = ("bleu4", "rougeL")  # unless other metrics are named
 
 
 @overload
-def evaluate(*, against: None = None, **options: Unpack[EvaluationKeywords]) -> Report: ...
+def evaluate(
+    *,
+    against: None = None,
+    hypothesis: PathLike | None = None,
+    model: PathLike = "model",
+    **options: Unpack[EvaluationKeywords],
+) -> Report: ...
 @overload
-def evaluate(*, against: PathLike | Iterable[PathLike], **options: Unpack[EvaluationKeywords]) -> SystemComparison: ...
+def evaluate(
+    *,
+    against: PathLike | Iterable[PathLike],
+    hypothesis: PathLike | Iterable[PathLike] | None = None,
+    model: PathLike | Iterable[PathLike] = "model",
+    **options: Unpack[EvaluationKeywords],
+) -> SystemComparison: ...
+@overload
+def evaluate(
+    *,
+    against: PathLike | Iterable[PathLike] | None = None,
+    hypothesis: PathLike | Iterable[PathLike] | None = None,
+    model: PathLike | Iterable[PathLike] = "model",
+    **options: Unpack[EvaluationKeywords],
+) -> Report | SystemComparison: ...
 @check_call(ScoreOptions, SearchOptions, TagOptions, ContextOptions)
 def evaluate(
     *,
     metric: str | Iterable[str] = ALL,
     source: PathLike | None = None,
     reference: PathLike | Iterable[PathLike] | None = None,
-    hypothesis: PathLike | None = None,
+    hypothesis: PathLike | Iterable[PathLike] | None = None,
     against: PathLike | Iterable[PathLike] | None = None,
     split: Literal["dev", "test"] | None = None,
     data: PathLike | None = None,
-    model: PathLike = "model",
+    model: PathLike | Iterable[PathLike] = "model",
     precision: Literal["float", "int8"] | None = None,
     rerank: PathLike | None = None,
     profile: bool = False,
@@ -218,9 +238,9 @@ def evaluate(
 
         nmt.evaluate(metric=["bleu", "chrf"]).scores["chrf"].value
 
-    The report maps metrics to `scores` and to 95 % confidence `intervals`. With models or translations `against`, the
-    result is a comparison with the `reports` of all systems. `nmt evaluate --help-all` explains the `options`. Raises
-    NotFoundError, DataError or OptionError.
+    The report maps metrics to `scores` and to 95 % confidence `intervals`. With several models, several files of
+    translations (`hypothesis`), or systems `against`, the result is a comparison with the `reports` of all.
+    `nmt evaluate --help-all` explains the `options`. Raises NotFoundError, DataError or OptionError.
     """
     others = {"source": source, "reference": reference, "hypothesis": hypothesis, "rerank": rerank, "split": split}
     others["metric"] = list_texts(metric)
@@ -234,7 +254,7 @@ def evaluate(
         before=before,
         data=Path("prepared" if data is None else data),
         is_data_named=data is not None,
-        models=(find_model(Path(model)),),
+        models=tuple(map(find_model, list_paths(model) or [Path("model")])),
         hypotheses=tuple(list_paths(hypothesis)),
         against=tuple(map(find_model_or_file, list_paths(against))),
         source=find_path(source),

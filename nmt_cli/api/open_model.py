@@ -216,7 +216,7 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
         rows = [row for row in reader if not row.is_unfinished]
         pairs = [TaggedPair(row.source, row.target, merge_tags(file.tags, row.tags)) for row in rows]
     except DataError as error:
-        if "--source-file" in (error.hint or ""):  # of `nmt prepare`
+        if any(words in (error.hint or "") for words in ("--source-file", "nmt prepare")):
             error.hint = "write a source sentence, a tab and a translation on each line"
         if "--source-language" not in (error.hint or ""):
             raise

@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, Unpack, overload
 
 from nmt_cli.api.log import describe_checks, log_checks, log_warnings
-from nmt_cli.api.options.interface import check_call, explain_errors
+from nmt_cli.api.options.interface import check_call, explain_errors, respell
 from nmt_cli.api.options.options import (
     GLOSSARY,
     MORE_OF_CALLS,
@@ -359,6 +359,7 @@ class Translator:
             terms=translator.reader.glossary,
             progress=progress or ignore_progress,
         )
+        done.notes = Counter({respell(note, is_hint=True): count for note, count in done.notes.items()})
         log_warnings(f"{source}: {note} ({format_count(count, 'time')})" for note, count in done.notes.items())
         log_warnings(f"{source}, {describe_checks(text, number)}" for number, text in done.flagged)
         self._report_checks(done.flagged, done.texts, made.checks, str(source))
@@ -414,6 +415,10 @@ def load(
     return Translator(translator, directory, others, companions=companions, memory=memory, arguments=arguments)
 
 
+@overload
+def translate(texts: str, model: PathLike = "model", **options: Unpack[SearchKeywords]) -> str: ...  # type: ignore[overload-overlap]
+@overload
+def translate(texts: Iterable[str], model: PathLike = "model", **options: Unpack[SearchKeywords]) -> list[str]: ...
 @check_call(*OF_SEARCH, more=MORE_OF_CALLS)
 def translate(
     texts: str | Iterable[str], model: PathLike = "model", **options: Unpack[SearchKeywords]
@@ -515,6 +520,7 @@ class FileReport:
     path: Path
     texts: int = 0  # translated
     notes: Counter[str] = field(default_factory=Counter)  # what could not be done well, and how often
+    failures: Counter[str] = field(default_factory=Counter)  # texts that failed a check, by its kind
     flagged_count: int = 0  # those to look at
     flagged: list[tuple[int, Translation]] = field(default_factory=list)  # number from 1, of the first `MOST_FLAGGED`
     terms: Glossary | None = field(default=None, repr=False)  # until one of them occurs
@@ -525,12 +531,14 @@ class FileReport:
         if self.terms is not None and self.terms.occurs_in(translation.source):
             self.terms = None
         if getattr(translation, "checks", ()):
+            self.failures.update(check.kind for check in translation.checks)
             self.flagged_count += 1
             if self.flagged_count <= MOST_FLAGGED:
                 self.flagged.append((self.texts, translation))
 
     def add_torn(self, torn: Sequence[TornText]) -> None:
         """Counts the texts that are written as in the source, since they could not be read back."""
+        self.failures += Counter(kept=len(torn))
         self.flagged_count += sum(not text.was_flagged for text in torn)
         self.flagged += [(text.number, copy_torn(text)) for text in torn][: max(0, MOST_FLAGGED - len(self.flagged))]
         self.flagged.sort(key=itemgetter(0))

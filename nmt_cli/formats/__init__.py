@@ -7,6 +7,7 @@ which is the extension of their files. Must not depend on the readers of formats
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib import import_module
@@ -274,6 +275,13 @@ FORMATS = (
         advice="name a text or a document; docs/formats.md lists the formats",
     ),
 )
+# Of the files that an example of `nmt prepare` names: formats that have nothing but pairs, and words in their names.
+OF_PAIRS = {"tsv", "tmx"}
+OF_CORPORA = {"bilingual", "bitext", "corpora", "corpus", "pairs", "parallel", "sentences", "train", "training"}
+NOT_OF_CORPORA = {
+    *("corrected", "correction", "corrections", "fixed", "fixes", "suggestion", "suggestions"),
+    *("glossary", "term", "terms", "terminology", "translated", "output", "report", "scores", "rejected", "dropped"),
+}
 TOOLS = {"gzip": "gunzip -k", "xz": "unxz -k", "zstd": "unzstd", "bzip2": "bunzip2 -k"}
 # What else a file of a format may be called.
 ALSO_NAMED = {"text": ("tsv",), "jsonl": ("json",), "ts": ("code",), "paradox": ("yaml",)}
@@ -297,15 +305,24 @@ def join_formats(use: Use) -> str:
 
 
 def list_preparations() -> list[str]:
-    """Returns the commands that prepare the files here whose names end like those of pairs, or an example."""
-    files = sorted(path.name for path in Path().iterdir() if path.is_file() and may_hold_pairs(path.name))
+    """Returns the commands that prepare the files here whose names are those of a corpus, or an example."""
+    files = sorted(path.name for path in Path().iterdir() if path.is_file() and is_likely_corpus(path.name))
     return [f"nmt prepare {quote(name)}" for name in files] or ["nmt prepare corpus.tsv"]
 
 
-def may_hold_pairs(name: str) -> bool:
-    """Whether the name of a file implies a format of pairs, ignoring a compression suffix."""
-    suffixes = [suffix for suffix in PurePath(name.lower()).suffixes if suffix not in COMPRESSION_EXTENSIONS]
-    return bool(suffixes) and "pairs" in getattr(BY_EXTENSION.get(suffixes[-1]), "uses", ())
+def is_likely_corpus(name: str) -> bool:
+    """Whether the name of a file is that of a corpus of pairs, ignoring a compression suffix.
+
+    Tables and catalogues are more often files to translate: their names must say that they have pairs.
+    """
+    *parts, end = "", *(part for part in name.lower().split(".") if f".{part}" not in COMPRESSION_EXTENSIONS)
+    words = re.findall(r"[^\W_]+", " ".join(parts))
+    format = BY_EXTENSION.get(f".{end}")
+    if format is None or "pairs" not in format.uses or not words or NOT_OF_CORPORA & {*words}:
+        return False
+    are_codes = [len(word) in (2, 3) for word in words[-2:]]
+    names_languages = len(are_codes) > 1 and all(are_codes) and format.texts != "strings"  # corpus.en-de.csv
+    return names_languages or bool(OF_CORPORA & {*words}) or (format.name in OF_PAIRS and not are_codes[-1])
 
 
 def find_by_name(name: str | PurePath) -> FileFormat | None:

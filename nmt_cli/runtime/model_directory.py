@@ -361,9 +361,12 @@ def require_reverse(model: ModelDirectory, other: ModelDirectory, option: str = 
     others = (other.card.target_language, other.card.source_language)
     is_text = not (model.card.has_pictures or other.card.has_pictures)
     if not is_text or not are_same_languages(languages, others):
+        reverse = next(find_models((languages[1], languages[0])), None)
         raise OptionError(
             f"--{option} {other.directory} does not translate text from {languages[1]} to {languages[0]}",
-            hint="name a model of the other direction: `nmt train --reverse` makes one from the same corpus",
+            hint=f"name a model that does: --{option} {reverse}"
+            if reverse and is_text
+            else "name a model of the other direction: `nmt train --reverse` makes one from the same corpus",
         )
 
 

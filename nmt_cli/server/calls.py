@@ -338,7 +338,7 @@ GET, POST, BOTH = ("GET",), ("POST",), ("GET", "POST")
 
 
 OF_NMT = ("formality", "tag", "glossary", "column")  # values that nmt adds to LibreTranslate's
-SURELY_MEANT = 0.75  # similarity of a name to one of these
+SURELY_MEANT = 0.77  # similarity of a name to a value of a path: "formatting" is another client's
 OF_CLIENTS = {"to", "format", "context", "split_sentences"}  # options of nmt that are values of other servers, too
 OPTIONS = {"n_best", "prefix", *list_names(*OF_SEARCH, LineOptions, MemoryOptions, DocumentOptions)} - OF_CLIENTS
 
@@ -367,12 +367,11 @@ class ServedPath(NamedTuple):
         return self.shown or self.path
 
     def refuse_names(self, values: Values) -> None:
-        """Raises RequestError for an option of nmt that this path does not take, and for a name that is nearly its own.
+        """Raises RequestError for an option of nmt that this path does not take, and for a misspelled optional value.
 
         Other clients may send names of theirs.
         """
-        takes_ours = "tag" in self.optional  # formality is also DeepL's
-        ours = [name for name in OF_NMT if takes_ours and name in self.optional]
+        ours = self.optional if "tag" in self.optional else ()  # formality is also DeepL's
         for name in values.values.keys() - {*self.required, *self.optional, *OF_NMT[:3]}:
             if name in OPTIONS and not is_off(values.values[name]):
                 raise RequestError(400, f"Invalid request: there is no {name!r}; {self.explain_option(name)}")

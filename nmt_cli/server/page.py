@@ -21,7 +21,7 @@ from nmt_cli.api.model_info import collect_scores, read_package
 from nmt_cli.pages import POLICY as DESCRIPTION_POLICY
 from nmt_cli.pages import render_document
 from nmt_cli.runtime.installed_models import name_model
-from nmt_cli.server.admission import INTERNAL_ERROR, RequestError
+from nmt_cli.server.admission import RequestError
 from nmt_cli.server.calls import GET, Call, Reply, ServedPath
 from nmt_cli.server.models import ServedModel
 from nmt_cli.server.service import TextLine
@@ -106,7 +106,6 @@ async def translate_file(call: Call) -> Any:
         document = await libretranslate.translate_upload(call, count_texts)
     finally:
         running.pop(job, None)
-    flagged = sorted(document.report.flagged, key=lambda pair: (pair[1].confidence or 0.0, pair[0]))
     return {
         "translatedFileUrl": libretranslate.write_address(call, document),
         "texts": document.report.texts,
@@ -118,7 +117,7 @@ async def translate_file(call: Call) -> Any:
                 "text": translation.text,
                 "checks": describe_checks(translation),
             }
-            for number, translation in flagged[:REVIEWED]
+            for number, translation in libretranslate.rank_flagged(document.report)[:REVIEWED]
         ],
     }
 
@@ -167,9 +166,8 @@ def describe_line(
 
 
 def describe_checks(translation: Translation, but: str = "") -> list[str]:
-    """Returns the failed checks of a translation in words, without those of the kind `but` and places in the code."""
-    messages = {"failed": f"not translated: {INTERNAL_ERROR}"}
-    return [messages.get(check.kind, check.message) for check in translation.checks if check.kind != but]
+    """Returns the failed checks of a translation in words, without those of the kind `but`."""
+    return [check.message for check in libretranslate.list_checks(translation) if check.kind != but]
 
 
 def describe_words(translation: Translation) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from io import FileIO
 from itertools import islice
 from pathlib import Path
 from stat import S_ISREG
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.errors import DataError, OutputError
@@ -189,12 +189,20 @@ class ResultStore:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class FinishedDocument(NamedTuple):
+    """The result of a document, without all that is known of its texts."""
+
+    name: str  # of the result
+    report: Any  # in the form of a response
+    warning: str = ""  # about its language
+
+
 @dataclass(frozen=True, eq=False)
 class ClientDocument:
     """A document that a client has sent."""
 
     owner: str  # who sent it: a key, or an address
-    task: asyncio.Task[str]  # returns the name of the result
+    task: asyncio.Task[FinishedDocument]
     identifier: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
 
@@ -213,7 +221,7 @@ class DocumentStore:
     def list_unfinished(self) -> list[ClientDocument]:
         return [document for document in self.documents.values() if not document.task.done()]
 
-    def start(self, owner: str, translate: Callable[[], Coroutine[Any, Any, str]]) -> ClientDocument:
+    def start(self, owner: str, translate: Callable[[], Coroutine[Any, Any, FinishedDocument]]) -> ClientDocument:
         """Starts a translation. Raises RequestError if its owner, or the server, has too many."""
         unfinished = self.list_unfinished()
         if sum(document.owner == owner for document in unfinished) >= MOST_RESULTS_OF_KEY:

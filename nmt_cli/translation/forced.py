@@ -230,7 +230,7 @@ def unmask_piece(translation: Translation, source: Piece, target: Piece, tokeniz
     hypothesis = best._replace(
         text=target.source_text,
         pieces=tuple(replace_placeholders(best.pieces, target)),
-        placed_spans=tuple(Placed(span.text, "unchanged", dropped=False) for span in target.masked.spans),
+        spans=tuple(Placed(span.text, "unchanged", lost=False) for span in target.masked.spans),
         words=(WordLinks.from_texts(source.source_text, target.source_text, links),),
     )
     return translation._replace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -33,19 +34,31 @@ NAMED_LETTERS = 80  # of a sentence that a message names, on each side
 DOUBT_MARK = "[?]"  # stands before a translation of too little confidence, where that is asked for
 
 
+def list_described(described: type) -> list[str]:
+    """Returns the attributes that the docstring of a result describes: those for programs, as `dir` shows them."""
+    return re.findall(r"(?m)^ +(\w+): ", described.__doc__ or "")
+
+
 class Placed(NamedTuple):
-    """A span in a translation, and how it was placed."""
+    """A protected span in a translation.
+
+    text: the span, as the translation has it
+    placed_by: how nmt placed it: "network", "attention", "position" or "unchanged"
+    lost: whether the network read a placeholder for it and lost it
+    is_term: whether a glossary requires it
+    doubtful: whether a person should check its position
+    """
 
     text: str
-    how: How
-    dropped: bool  # whether the network read a placeholder for it and lost it
-    is_term: bool = False  # whether a glossary requires it
+    placed_by: How
+    lost: bool
+    is_term: bool = False
     is_sure: bool = False  # whether attention placed it between the words that are beside it in the source
 
     @property
     def doubtful(self) -> bool:
         """Whether a person should check its position: the network lost the span, or the relative position decided."""
-        return (self.dropped and not self.is_sure) or self.how == "position"
+        return (self.lost and not self.is_sure) or self.placed_by == "position"
 
 
 class WordLinks(NamedTuple):
@@ -107,20 +120,34 @@ class LeastSure(NamedTuple):
 
 
 class Hypothesis(NamedTuple):
-    """One translation of a line. T: target tokens, including the end-of-sentence token."""
+    """One translation of a line. T: target tokens, including the end of the sentence; S: source tokens.
+
+    text: the translation
+    score: the value by which hypotheses are ranked: the log-probability with the penalties
+    log_probability: the natural logarithm of the probability of all tokens
+    finished: false if the length limit cut it
+    pieces: the subwords (T)
+    token_log_probabilities: the natural logarithm of the probability of each subword (T)
+    alignment: pairs of a source word and a target word, counted from 0
+    spans: the protected spans, each with `text`, `placed_by` and `lost`
+    attention: an array (T, S) whose rows sum to 1
+    """
 
     text: str
     tokens: tuple[int, ...]  # T
-    pieces: tuple[str, ...]  # T
-    log_probability: float  # of all tokens, natural logarithm
-    score: float  # by which hypotheses are ranked: the log-probability with the penalties
-    token_log_probabilities: tuple[float, ...]  # T
+    pieces: tuple[str, ...]
+    log_probability: float
+    score: float
+    token_log_probabilities: tuple[float, ...]
     attentions: tuple[FloatArray, ...]  # per piece of the line: (its tokens, its source positions)
-    finished: bool  # false if the length limit cut it
-    placed_spans: tuple[Placed, ...] = ()  # the protected spans
+    finished: bool
+    spans: tuple[Placed, ...] = ()
     words: tuple[WordLinks, ...] = ()  # per piece of the line; none if the line is one piece without spans
     unknown: tuple[str, ...] = ()  # the source words that replace unknown tokens in `text`, in order
     alignment: tuple[Link, ...] = ()  # its word links, where they are asked for
+
+    def __dir__(self) -> list[str]:
+        return list_described(Hypothesis)
 
     def __repr__(self) -> str:
         return f"Hypothesis({self.text!r}, score={self.score:.3f})"
@@ -137,7 +164,7 @@ class Hypothesis(NamedTuple):
             token_log_probabilities=tuple(chain.from_iterable(part.token_log_probabilities for part in parts)),
             attentions=tuple(chain.from_iterable(part.attentions for part in parts)),
             finished=all(part.finished for part in parts),
-            placed_spans=tuple(chain.from_iterable(part.placed_spans for part in parts)),
+            spans=tuple(chain.from_iterable(part.spans for part in parts)),
             unknown=tuple(chain.from_iterable(part.unknown for part in parts)),
         )
 
@@ -152,24 +179,37 @@ class Hypothesis(NamedTuple):
 class Translation(NamedTuple):
     """A line and its hypotheses, best first; a blank line has none and translates to an empty line.
 
-    translation.text, translation.confidence, [check.message for check in translation.checks]
+    source: the line
+    text: its translation
+    origin: "network", or for a translation memory "memory", "memory_numbers" or "memory_part"
+    confidence: the probability that the translation is good; None if the model cannot estimate it
+    least_sure: the least confident of several sentences; None for one
+    checks: the failed checks, each with `kind` and `message`
+    needs_review: whether a check failed, and no person has translated the line
+    repairs: the faults of the first translation, each with its `fault` and `remedy`
+    hypotheses: the translations of the search, best first
+    source_pieces: the subwords of the source, with the end of the sentence
+    unseen: characters that training never had, or words if the vocabulary has words
+    read_as: mistyped words, each with the word that the network read
+    carried: unknown words that were copied as names
+    source_cut_from: the length of a truncated sentence in tokens; None if nothing was truncated
     """
 
     source: str
-    source_pieces: tuple[str, ...]  # S, with the end-of-sentence token
+    source_pieces: tuple[str, ...]
     hypotheses: tuple[Hypothesis, ...]
-    unseen: frozenset[str]  # characters of the line that the vocabulary lacks, or words if its pieces are words
-    repairs: tuple[Repair, ...] = ()  # the faults of its sentences, and the remedies
-    source_cut_from: int | None = None  # the length in positions of its first sentence that was truncated
-    read_as: tuple[ReadAs, ...] = ()  # the mistyped words of the line
+    unseen: frozenset[str]
+    repairs: tuple[Repair, ...] = ()
+    source_cut_from: int | None = None  # of its first sentence that was truncated
+    read_as: tuple[ReadAs, ...] = ()
     source_read: int = 0  # the positions of that sentence that were read, without its end; else without meaning
     checks: tuple[FailedCheck, ...] = ()  # that the best hypothesis failed, at most one of a kind
-    confidence: float | None = None  # the probability that its worst sentence is good; None if the model cannot tell
+    confidence: float | None = None  # of its worst sentence
     replacement: str | None = None  # what is written instead of a translation of too little confidence
     origin: Origin = "network"
     recalled: tuple[str, ...] = ()  # the sources of the pairs of a translation memory that it has
     guides: tuple[tuple[str, str], ...] = ()  # the pairs of a memory like it, which guided the network
-    carried: tuple[str, ...] = ()  # words that training never had, taken for names
+    carried: tuple[str, ...] = ()
     readings: tuple[ReadAs, ...] = ()  # words that the network read in another form, whatever the reason
     read_back: Mapping[str, float] | None = None  # log-probabilities of its words by a model of the other direction
     left_out: tuple[str, ...] = ()  # content words of the line without which the network finds it no less likely
@@ -178,13 +218,16 @@ class Translation(NamedTuple):
     other_senses: tuple[str, ...] = ()  # glossary terms that the network alone translates in another way
     context: SentenceContext | None = None  # the sentence that the network read before it
     unknown: tuple[str, ...] = ()  # the words that its unknown source pieces stand for, in order
-    least_sure: LeastSure | None = None  # its worst sentence, of several; None for one, or if the model cannot tell
+    least_sure: LeastSure | None = None
 
     @property
     def text(self) -> str:
         if self.replacement is not None:
             return self.replacement
         return self.hypotheses[0].text if self.hypotheses else ""
+
+    def __dir__(self) -> list[str]:
+        return list_described(Translation)
 
     def __repr__(self) -> str:
         rated = "" if self.confidence is None else f", confidence={self.confidence:.2f}"
@@ -199,7 +242,7 @@ class Translation(NamedTuple):
     @property
     def placed(self) -> tuple[Placed, ...]:
         """The protected spans of the best hypothesis, each with how it was placed."""
-        return self.hypotheses[0].placed_spans if self.hypotheses else ()
+        return self.hypotheses[0].spans if self.hypotheses else ()
 
     @property
     def is_recalled(self) -> bool:

@@ -74,7 +74,7 @@ def describe(translation: Translation) -> dict[str, Any]:
         "checks": [[check.kind, check.message] for check in translation.checks],
         "read_as": [list(pair) for pair in translation.read_as],
         "carried": list(translation.carried),
-        "placed": [[span.text, span.how, span.doubtful] for span in translation.placed],
+        "placed": [[span.text, span.placed_by, span.doubtful] for span in translation.placed],
     }
 
 

@@ -65,10 +65,8 @@ class EvaluationKeywords(EvaluateKeywords, total=False):
     metric: str | Iterable[str]
     source: Text | None
     reference: Text | Iterable[Text] | None
-    hypothesis: Text | None
     split: Literal["dev", "test"] | None
     data: Text | None
-    model: Text
     precision: Literal["float", "int8"] | None
     rerank: Text | None
     profile: bool

@@ -92,5 +92,5 @@ def map_hypothesis(translation: Translation, hypothesis: Hypothesis) -> dict[str
         "pieces": hypothesis.pieces,
         "token_log_probabilities": hypothesis.token_log_probabilities,
         "alignment": find_links(translation, hypothesis),
-        "spans": [{"text": span.text, "placed_by": span.how, "lost": span.dropped} for span in hypothesis.placed_spans],
+        "spans": [{"text": span.text, "placed_by": span.placed_by, "lost": span.lost} for span in hypothesis.spans],
     }

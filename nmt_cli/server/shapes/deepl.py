@@ -13,8 +13,8 @@ from nmt_cli.server.admission import RequestError
 from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, explain_failure, find_owner
 from nmt_cli.server.models import is_any
 from nmt_cli.server.service import Wishes
-from nmt_cli.server.shapes.libretranslate import send_result, store_upload
-from nmt_cli.server.stores import LONGEST_NAME, ClientDocument, ClientGlossary, read_terms
+from nmt_cli.server.shapes.libretranslate import DocumentReport, describe_report, send_result, store_upload
+from nmt_cli.server.stores import LONGEST_NAME, ClientDocument, ClientGlossary, FinishedDocument, read_terms
 from nmt_cli.text.tags import FORMAL, INFORMAL
 
 # DeepL's glossaries, of version 2: created, listed, read and deleted; `/v2/translate` names one by its id.
@@ -141,6 +141,8 @@ class DocumentStatus(Reply):
     seconds_remaining: int | None = None
     error_message: str | None = None
     billed_characters: int | None = None
+    report: DocumentReport | None = None
+    warning: str | None = None
 
 
 async def send_document(call: Call) -> SentDocument:
@@ -155,20 +157,21 @@ async def send_document(call: Call) -> SentDocument:
             problem = f"Value for 'output_format' not supported: {form}; documents keep their format"
             raise RequestError(400, problem)
 
-        async def translate() -> str:
+        async def translate() -> FinishedDocument:
             seconds = service.limits.file_seconds
             work = service.translate_document(path, name, source, target, wishes=wishes)
             try:
-                return (await asyncio.wait_for(work, seconds)).name
+                done = await asyncio.wait_for(work, seconds)
             except TimeoutError as error:
                 raise RequestError(503, f"the translation took longer than {seconds:g} seconds") from error
+            return FinishedDocument(done.name, describe_report(done.report), done.warning)
 
         document = service.documents.start(find_owner(call), translate)
     except BaseException:
         folder.cleanup()
         raise
 
-    def clean_up(task: asyncio.Task[str]) -> None:
+    def clean_up(task: asyncio.Task[FinishedDocument]) -> None:
         folder.cleanup()
         if not task.cancelled():
             task.exception()  # which asyncio reports if nobody asks
@@ -183,7 +186,8 @@ async def show_status(call: Call) -> DocumentStatus:
         return DocumentStatus(document.identifier, "translating", seconds_remaining=WAIT_SECONDS)
     if document.error is not None:
         return DocumentStatus(document.identifier, "error", error_message=explain_failure(document.error).message)
-    return DocumentStatus(document.identifier, "done", billed_characters=0)
+    done = document.task.result()
+    return DocumentStatus(document.identifier, "done", None, None, 0, done.report, done.warning or None)
 
 
 async def fetch_result(call: Call) -> FileResponse:
@@ -192,7 +196,7 @@ async def fetch_result(call: Call) -> FileResponse:
         raise RequestError(503, "Document not ready", retry_after=WAIT_SECONDS)
     if document.error is not None:
         raise RequestError(404, "Document not translated")
-    return send_result(call, document.task.result())
+    return send_result(call, document.task.result().name)
 
 
 def find_document(call: Call) -> ClientDocument:

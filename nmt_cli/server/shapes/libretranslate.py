@@ -7,7 +7,7 @@ import secrets
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse
@@ -15,11 +15,17 @@ from starlette.responses import FileResponse
 from nmt_cli.api.progress import StageReporter, ignore_progress
 from nmt_cli.formats import DOCUMENTS, FORMATS
 from nmt_cli.plugins import list_plugins
-from nmt_cli.server.admission import RequestError, explain_missing, name_caller
+from nmt_cli.server.admission import INTERNAL_ERROR, RequestError, explain_missing, name_caller
 from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, find_address, find_secret
 from nmt_cli.server.models import is_any
 from nmt_cli.server.service import DEFAULT, Detected, TranslatedDocument, choose_register
 from nmt_cli.text.tags import parse_tag_name
+
+if TYPE_CHECKING:
+    from nmt_cli.api.translator import FileReport
+    from nmt_cli.translation.result import Translation
+
+MOST_FLAGGED = 20  # texts of a document that a response lists
 
 # Two small shapes: `text_list` of Immersive Translate and kiss-translator, and DeepLX's single text.
 
@@ -72,6 +78,9 @@ async def translate_deeplx(call: Call) -> DeepLXTranslation:
 # as plugins of OmegaT require.
 
 
+NO_ALTERNATIVES = "alternatives are empty, because format is html; they need format text"
+
+
 class GuessedLanguage(Reply):
     confidence: float
     language: str
@@ -91,8 +100,30 @@ class LanguageRow(Reply):
     targets: list[str]
 
 
+class TextCheck(Reply):
+    kind: str
+    message: str
+
+
+class FlaggedText(Reply):
+    number: int
+    source: str
+    translation: str
+    checks: list[TextCheck]
+    confidence: float | None = None
+
+
+class DocumentReport(Reply):
+    texts: int
+    failed: int
+    checks: dict[str, int]
+    flagged: list[FlaggedText]
+    notes: dict[str, int]
+
+
 class TranslatedFile(Reply):
     translatedFileUrl: str
+    report: DocumentReport
     warning: str | None = None
 
 
@@ -131,6 +162,8 @@ async def translate(call: Call) -> TranslateReply | ListedTranslations | DeepLXT
     answer = TranslateReply(translated.texts, warning=call.warning or None)
     if is_any(source):
         answer.detectedLanguage = describe_guesses(translated.guesses)
+    if number and are_markup:
+        call.warning = answer.warning = "; ".join(filter(None, [call.warning, NO_ALTERNATIVES]))
     if number:
         answer.alternatives = translated.alternatives or [[] for _ in texts]
     if not is_list:  # each list has one item
@@ -162,7 +195,27 @@ async def list_languages(call: Call) -> list[LanguageRow]:
 async def translate_file(call: Call) -> TranslatedFile:
     """Translates an uploaded document; responds with the address of the result."""
     document = await translate_upload(call)
-    return TranslatedFile(write_address(call, document), document.warning or None)
+    return TranslatedFile(write_address(call, document), describe_report(document.report), document.warning or None)
+
+
+def describe_report(report: FileReport) -> DocumentReport:
+    """Returns the numbers of texts and of failed checks, as in the command's summary, and the least confident texts."""
+    flagged = [
+        FlaggedText(number, translation.source, translation.text, list_checks(translation), translation.confidence)
+        for number, translation in rank_flagged(report)[:MOST_FLAGGED]
+    ]
+    return DocumentReport(report.texts, report.flagged_count, {**report.failures}, flagged, {**report.notes})
+
+
+def rank_flagged(report: FileReport) -> list[tuple[int, Translation]]:
+    """Returns the texts that failed a check, with their numbers, least confident first."""
+    return sorted(report.flagged, key=lambda pair: (pair[1].confidence or 0.0, pair[0]))
+
+
+def list_checks(translation: Translation) -> list[TextCheck]:
+    """Returns the failed checks of a translation, without places in the code."""
+    messages = {"failed": f"not translated: {INTERNAL_ERROR}"}
+    return [TextCheck(kind, messages.get(kind, message)) for kind, message in translation.checks]
 
 
 def write_address(call: Call, document: TranslatedDocument) -> str:

@@ -317,7 +317,7 @@ def cut_translation(translation: Translation, source: UncutSentence, target: Unc
         log_probability=sum(values),
         token_log_probabilities=values,
         attentions=(best.attentions[0][np.ix_(target.pieces, read)],),
-        placed_spans=tuple(span for span in best.placed_spans if span.text in target.text),
+        spans=tuple(span for span in best.spans if span.text in target.text),
         words=(),
     )
     labels = tuple(translation.source_pieces[row] for row in read)

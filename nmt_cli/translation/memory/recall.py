@@ -86,7 +86,7 @@ class RecallingMemory(NamedTuple):
         for (text_id, piece), translation in zip(recalled.items(), forced, strict=True):
             is_alone = text_id.piece == 0 and text_id._replace(piece=1) not in pieces
             if translation.hypotheses and (is_alone or len(translation.hypotheses[0].attentions) == 1):
-                best = translation.hypotheses[0]._replace(text=piece.unchanged, placed_spans=(), unknown=())
+                best = translation.hypotheses[0]._replace(text=piece.unchanged, spans=(), unknown=())
                 # The network's probability of a recalled translation means nothing: it is certain.
                 certain = (0.0,) * len(best.token_log_probabilities)
                 best = best._replace(log_probability=0.0, score=0.0, token_log_probabilities=certain)

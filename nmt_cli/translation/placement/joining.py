@@ -143,7 +143,7 @@ def undo_rewrites(translation: Translation, rewritten: RewrittenText, piece: Pie
     """Undoes the rewrites of a line, or of a piece, in its translation."""
 
     def write(hypothesis: Hypothesis) -> Hypothesis:
-        spans = [span.text for span in hypothesis.placed_spans]
+        spans = [span.text for span in hypothesis.spans]
         find_links = tuple if piece is None else partial(find_read_links, translation, hypothesis, piece)
         return hypothesis._replace(text=rewritten.write(hypothesis.text, Written(spans, find_links)))
 
@@ -208,7 +208,7 @@ def copy_piece(piece: Piece, prefix: str) -> Hypothesis:
         token_log_probabilities=(0.0, 0.0),
         attentions=(np.eye(2, dtype=np.float32),),
         finished=True,
-        placed_spans=tuple(Placed(span.text, "unchanged", False, span.kind is SpanKind.TERM) for span in piece.spans),
+        spans=tuple(Placed(span.text, "unchanged", False, span.kind is SpanKind.TERM) for span in piece.spans),
         words=(WordLinks.from_texts(piece.source_text, text, links),),
     )
 

@@ -362,7 +362,7 @@ def verify_spans(text: str, placed: Sequence[Placed]) -> tuple[str, list[Placed]
     for span in placed:
         if counts[span.text] < minima[span.text]:
             counts.update(count_strings(span.text, {span.text, *inner}))
-            text, span = f"{text} {span.text}".lstrip(), span._replace(how="position", dropped=True)
+            text, span = f"{text} {span.text}".lstrip(), span._replace(placed_by="position", lost=True)
         result.append(span)
     return text, result
 
@@ -402,7 +402,7 @@ def restore_translation(piece: Piece, translation: Translation, tokenizers: Toke
         return hypothesis._replace(
             text=restored.text,
             pieces=tuple(replace_placeholders(hypothesis.pieces, piece)),
-            placed_spans=restored.placed,
+            spans=restored.placed,
             words=(WordLinks.from_texts(piece.source_text, restored.text, links),),
         )
 

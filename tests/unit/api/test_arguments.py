@@ -19,6 +19,7 @@ from nmt_cli.api.options.options import list_paths, list_texts, make_search_opti
 from nmt_cli.api.options.refusals import OF_MODEL, REFUSALS, ExplicitOptions, Refusal, refuse_combinations
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import combine_watchers, train
+from nmt_cli.api.translating.line_layout import map_translation
 from nmt_cli.api.visualize import visualize
 from nmt_cli.cli.app import app, load_command
 from nmt_cli.corpus.config import PrepareOptions
@@ -262,6 +263,24 @@ def test_help_shows_every_option_with_its_default_and_no_name_of_a_class_within(
         *("translate", "translations", "stream", "translate_file", "close"),
         *("beam_size", "card", "memory", "source_language", "target_language"),
     }
+
+
+def test_a_translation_shows_what_json_has_and_its_docstring_explains() -> None:
+    translation = nmt.load("eng-deu", beam_size=1).translations("See {name}.")[0]
+    (span,) = translation.hypotheses[0].spans
+    assert (span.text, span.placed_by, span.lost) == ("{name}", "network", False)
+    for shown, others in ((translation, {"translation": "text", "from": "origin"}), (translation.hypotheses[0], {})):
+        mapped = map_translation(translation, 1) if others else map_translation(translation, 1)["hypotheses"][0]
+        assert {others.get(name, name) for name in mapped} - {*dir(shown)} == set()
+        assert all(hasattr(shown, name) and f" {name}: " in str(shown.__doc__) for name in dir(shown))
+
+
+@pytest.mark.parametrize("command", ["prepare", "train", "evaluate", "visualize"])
+def test_an_option_that_repeats_takes_a_list(command: str) -> None:
+    signature = inspect.signature(getattr(nmt, command)).parameters
+    repeated = [name for name, option in find_parameters(command).items() if option.multiple and name in signature]
+    assert repeated or command == "train"
+    assert [name for name in repeated if not re.search("Iterable|tuple|list", str(signature[name].annotation))] == []
 
 
 # The table of settings that cannot stand together: each row refuses what it names, and nothing else.

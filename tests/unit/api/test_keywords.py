@@ -15,6 +15,10 @@ import nmt_cli as nmt
 translator = nmt.load("model", beam_size=1, glossary=__file__, length_normalisation="wu")
 text: str = translator.translate("a", beam_size=2, prefix="b")
 texts: list[str] = translator.translate(["a"], sample=True)
+text = nmt.translate("a", model="m")
+texts = nmt.translate(["a"])
+score: float = nmt.evaluate(hypothesis="a", reference="b").scores["bleu"].value
+nmt.evaluate(model=["a", "b"], hypothesis=["a", "b"], reference=["b"])
 nmt.prepare("a.tsv", dev=100, keep=["empty"], vocab_size=500)
 nmt.train(epochs=1, attention="dot", learning_rate=1e-3)
 nmt.info("eng-deu").source.tag.upper()

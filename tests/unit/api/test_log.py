@@ -43,6 +43,10 @@ def test_warnings_of_evaluate_and_prepare_are_logged(tmp_path: Path, caplog: pyt
     files = {"hypothesis": tmp_path / "h.txt", "reference": tmp_path / "h.txt"}
     report = nmt.evaluate(metric="bleu4", **files)
     assert caplog.messages == list(report.warnings) != []
+    (tmp_path / "g.txt").write_text("the house\n")
+    several = [files["hypothesis"], tmp_path / "g.txt"]
+    compared = nmt.evaluate(metric="bleu4", hypothesis=several, reference=files["reference"])
+    assert len(compared.reports) == 2  # type: ignore[union-attr]
 
 
 def test_a_training_without_a_watcher_logs_its_warnings(caplog: pytest.LogCaptureFixture) -> None:

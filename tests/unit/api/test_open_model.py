@@ -150,6 +150,13 @@ def test_a_memory_of_other_languages_is_refused(tmp_path: Path, name: str, text:
     assert "fr" in problem.value.message and "eng -> deu" in problem.value.hint
 
 
+def test_text_without_translations_is_no_memory_and_the_hint_is_not_of_prepare(tmp_path: Path) -> None:
+    (tmp_path / "mail.txt").write_text("Dear Anna,\nsee you soon.\n", encoding="utf-8")
+    with pytest.raises(DataError) as refused:
+        load_memory([tmp_path / "mail.txt"], ("eng", "deu"))
+    assert refused.value.hint == "write a source sentence, a tab and a translation on each line"
+
+
 def test_a_name_of_words_says_no_languages(tmp_path: Path) -> None:
     (tmp_path / "to-do.tsv").write_text("The hat.\tDer Hut.\n", encoding="utf-8")
     assert load_memory([tmp_path / "to-do.tsv"], ("eng", "deu")).has_text("The hat.")

@@ -71,7 +71,7 @@ def test_a_cut_translation_is_not_blamed_on_one_limit_alone(capsys: pytest.Captu
 
 
 def test_spans_to_look_at_are_counted_and_the_first_five_named(capsys: pytest.CaptureFixture[str]) -> None:
-    lost = [line(hypothesis(*[Placed(f"{{{n}}}", "position", dropped=True)] * 2)) for n in range(1000)]
+    lost = [line(hypothesis(*[Placed(f"{{{n}}}", "position", lost=True)] * 2)) for n in range(1000)]
     report = TranslationReport()
     for translation in lost:
         report.add(translation)

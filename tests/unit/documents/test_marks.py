@@ -83,7 +83,7 @@ def test_the_ordinal_of_a_rewritten_date_is_no_end_of_the_sentence(page: str, wr
         translation = aligned(text, [*words[:-1], f"{words[-1]}."], [0, 0, 1, 2, 3][: len(words)])
         (hypothesis,) = translation.hypotheses
         placed = (Placed("bis zum 4. Juli", "network", False),)
-        return translation._replace(hypotheses=(hypothesis._replace(placed_spans=placed),))
+        return translation._replace(hypotheses=(hypothesis._replace(spans=placed),))
 
     assert converted("html", page, rule)[0] == written
 

@@ -93,7 +93,7 @@ def make_translation() -> Translation:
     words = (WordLinks(range(2), range(1, 2), ((0, 1),)), WordLinks(range(0), range(3, 9, 2)))
     spans = (Placed("b", "attention", True),)
     attention = np.array([[0.1, 0.9], [1 / 3, 2 / 3]], dtype=np.float32)
-    best = best._replace(words=words, placed_spans=spans, attentions=(attention,), log_probability=np.float64(-1 / 3))
+    best = best._replace(words=words, spans=spans, attentions=(attention,), log_probability=np.float64(-1 / 3))
     return louder("a b")._replace(
         hypotheses=(best, best),
         unseen=frozenset("🙂ä"),

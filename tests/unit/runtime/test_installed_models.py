@@ -94,6 +94,8 @@ def test_the_error_names_the_models_that_are_there_and_the_first_step_to_another
     (place / "prepared").mkdir(parents=True)
     monkeypatch.chdir(place)
     hints = [explain_missing_model(Path("model")).hint]
+    for other in ("fix.tsv", "app.de.po", "shop.csv", "deu.tsv", "corrections.jsonl", "my-terms.tsv", "gz"):
+        (place / other).write_text("")
     for name in ("notes.txt", "my pairs.xlsx", "prepared/dataset.json"):
         (place / name).write_text("")
         hints.append(explain_missing_model(Path("model")).hint)

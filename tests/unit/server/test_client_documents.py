@@ -4,6 +4,7 @@ import asyncio
 import io
 import socket
 import time
+from typing import Any
 
 import deepl
 import httpx
@@ -31,10 +32,10 @@ def ask(url: str, sent: dict[str, str], key: str = "k", result: str = "") -> htt
     return httpx.post(path, json={"document_key": sent["document_key"]}, headers=headers)
 
 
-def wait_until_finished(url: str, sent: dict[str, str]) -> dict[str, str]:
+def wait_until_finished(url: str, sent: dict[str, str]) -> dict[str, Any]:
     until = time.monotonic() + 20
     while time.monotonic() < until:
-        status: dict[str, str] = ask(url, sent).json()
+        status: dict[str, Any] = ask(url, sent).json()
         if status["status"] != "translating":
             return status
         time.sleep(0.02)
@@ -55,7 +56,9 @@ def test_the_client_of_deepl_has_documents_translated() -> None:
 def test_a_document_is_for_its_own_keys_alone() -> None:
     with serve_on_port() as (url, _):
         sent = send(url).json()
-        assert wait_until_finished(url, sent)["status"] == "done"
+        status = wait_until_finished(url, sent)
+        assert status["status"] == "done"
+        assert status["report"] == {"texts": 1, "failed": 0, "checks": {}, "flagged": [], "notes": {}}
         for asked, key in ((sent, "other"), (sent | {"document_key": "x"}, "k"), (sent | {"document_id": "x"}, "k")):
             assert ask(url, asked, key).status_code == ask(url, asked, key, "/result").status_code == 404
         assert ask(url, sent, result="/result").content == b"HELLO\n"

@@ -234,6 +234,29 @@ def test_a_document_comes_back_under_a_name_that_nobody_guesses() -> None:
     assert answer["warning"] == LOOKS_FRENCH.replace("text", "document")
 
 
+def test_the_answer_about_a_document_says_how_many_texts_failed_which_checks() -> None:
+    def doubt(text: str) -> Translation:
+        checks = (FailedCheck("numbers", "the number 3 is missing"), FailedCheck("failed", "in search.py"))
+        return louder(text)._replace(checks=checks[: len(text)] if "3" in text else (), confidence=1 / len(text))
+
+    client, values = Client(Service(make_pool(rule=doubt)[0])), {"source": "en", "target": "de"}
+    lines = "a\nb 3\n" + "".join(f"c 3{'!' * n}\n" for n in range(30))
+    report = client.post("/translate_file", files={"file": ("a.txt", lines.encode())}, data=values).json()["report"]
+    assert (report["texts"], report["failed"], report["checks"]) == (32, 31, {"numbers": 31, "failed": 31})
+    assert [text["number"] for text in report["flagged"]] == [*range(32, 12, -1)]
+    assert report["flagged"][0]["translation"].startswith("C 3!")
+    assert [check["message"] for check in report["flagged"][0]["checks"]] == [
+        *("the number 3 is missing", "not translated: internal error"),
+    ]
+
+
+def test_html_has_no_alternatives_and_the_answer_says_so() -> None:
+    values = {"q": "hello", "source": "en", "target": "de", "format": "html", "alternatives": 3}
+    answer = Client().post("/translate", json=values)
+    assert answer.json()["alternatives"] == [] and "they need format text" in answer.json()["warning"]
+    assert answer.json()["warning"] in answer.headers["Warning"]
+
+
 @pytest.mark.parametrize("source", ["en", "auto"])
 def test_of_a_table_the_request_names_the_column(source: str) -> None:
     client = Client()
@@ -248,7 +271,7 @@ def test_of_a_table_the_request_names_the_column(source: str) -> None:
     assert refused.json()["error"] == "column is missing: which column of a.csv should nmt translate?"
 
 
-@pytest.mark.parametrize("name", ["glosary", "glossaries", "formalty", "tags"])
+@pytest.mark.parametrize("name", ["glosary", "glossaries", "formalty", "tags", "frmat", "alternative"])
 def test_a_name_that_is_nearly_one_of_ours_is_refused_and_others_are_left_to_their_clients(name: str) -> None:
     client, values = Client(), {"q": "hello", "source": "en", "target": "de"}
     refused = client.post("/translate", json=values | {name: {"hello": "hallo"}})

@@ -51,7 +51,7 @@ def test_calls_grow_with_the_length_of_a_line(atom: str) -> None:
 
 
 def place_distinct(count: int) -> list[Placed]:
-    return [Placed(f"<a{number}>", "network", dropped=False) for number in range(count)]
+    return [Placed(f"<a{number}>", "network", lost=False) for number in range(count)]
 
 
 def check_distinct(count: int) -> None:

@@ -132,7 +132,7 @@ def test_the_score_of_an_own_translation_is_that_of_the_search(seed: int, spans:
     (translation,) = translator.translate(
         [source], TranslateOptions(SearchOptions(beam_size=beam, n_best=beam, max_length=40))
     )
-    hypotheses = [each for each in translation.hypotheses if not any(placed.dropped for placed in each.placed_spans)]
+    hypotheses = [each for each in translation.hypotheses if not any(placed.lost for placed in each.spans)]
     assert hypotheses
     given_again = force_translations(translator, [source] * len(hypotheses), [each.text for each in hypotheses])
     for hypothesis, forced in zip(hypotheses, given_again, strict=True):

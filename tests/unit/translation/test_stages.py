@@ -223,7 +223,7 @@ def test_spans_of_any_line_survive_in_every_hypothesis(
     spans = [span.text for piece in model.reader.split_line(drop_controls(line)) for span in piece.spans]
     for hypothesis in translation.hypotheses:
         assert lost(spans, hypothesis.text) == []
-        assert Counter(placed.text for placed in hypothesis.placed_spans) == Counter(spans)
+        assert Counter(placed.text for placed in hypothesis.spans) == Counter(spans)
         assert "\n" not in hypothesis.text or "\n" in line
     assert translation.hypotheses or not spans
 
@@ -233,15 +233,15 @@ def test_what_the_network_lost_is_told() -> None:
     placed = [
         placed for one in adversarial_translator().translate(lines, TranslateOptions(GREEDY)) for placed in one.placed
     ]
-    assert any(one.dropped and one.how == "attention" for one in placed)
-    assert any(one.how == "network" and not one.doubtful for one in placed)
+    assert any(one.lost and one.placed_by == "attention" for one in placed)
+    assert any(one.placed_by == "network" and not one.doubtful for one in placed)
     flat = [
         placed
         for one in adversarial_translator(flat=True).translate(lines, TranslateOptions(GREEDY))
         for placed in one.placed
     ]
-    assert {one.how for one in flat} == {"network", "position", "unchanged"}  # at the ends of a line
-    assert all(one.doubtful for one in flat if one.how == "position")
+    assert {one.placed_by for one in flat} == {"network", "position", "unchanged"}  # at the ends of a line
+    assert all(one.doubtful for one in flat if one.placed_by == "position")
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_json_has_all_of_it() -> None:
 def with_spans(*texts: str) -> Hypothesis:
     """A hypothesis in which spans were placed."""
     placed = tuple(Placed(text, "attention", False) for text in texts)
-    return same("word").hypotheses[0]._replace(placed_spans=placed)
+    return same("word").hypotheses[0]._replace(spans=placed)
 
 
 def test_every_change_is_shown_also_of_what_failed_no_check() -> None:

@@ -15,7 +15,7 @@ FIRST = Hypothesis(
     token_log_probabilities=(-0.5, -0.5, -0.5),
     attentions=(np.eye(3)[[1, 0, 2]],),
     finished=True,
-    placed_spans=(Placed("b", "network", dropped=False),),
+    spans=(Placed("b", "network", lost=False),),
 )
 SECOND = Hypothesis("a", (7,), ("▁a",), -2.5, -2.0, (-2.5,), (np.eye(3)[[1]],), False)
 TRANSLATION = Translation(

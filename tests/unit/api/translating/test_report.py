@@ -27,14 +27,14 @@ from nmt_cli.visuals.qa_report import CheckTitle, QaReport, render_page
 
 NEVER_COUNTED = {"failed", "language", "spans", *(check.name for check in CHECKS if check.repaired)}  # told otherwise
 TITLES = {check.name: CheckTitle(check.summary, check.anchor) for check in CHECKS}
-PLACED = (Placed("7", "attention", dropped=True),)
+PLACED = (Placed("7", "attention", lost=True),)
 HYPOTHESIS = Hypothesis("a", (7, 3), ("▁a", "</s>"), -1, -1, (-1, 0), (), True)
 EVENTS: dict[str, dict[str, object]] = {  # of each kind of translation that the summary counts, what it is
     **{f"check {kind}": {"checks": (FailedCheck(kind, "x"),)} for kind in get_args(CheckKind)},
     **{f"repaired {fault}": {"repairs": (Repair(fault, "beam"),)} for fault in get_args(Fault)},
     **{f"faulty {fault}": {"repairs": (Repair(fault, None),)} for fault in get_args(Fault)},
     **{f"origin {origin}": {"origin": origin} for origin in get_args(Origin)},
-    "placed": {"hypotheses": (HYPOTHESIS._replace(placed_spans=PLACED),)},
+    "placed": {"hypotheses": (HYPOTHESIS._replace(spans=PLACED),)},
     "cut": {"hypotheses": (HYPOTHESIS._replace(finished=False),)},
     "source cut": {"source_cut_from": 17, "source_read": 10},
     "misread": {"read_as": (ReadAs("teh", "the"),)},

@@ -120,10 +120,10 @@ def test_clauses_and_nouns_are_negated_too(source: str, target: str, is_right: b
 
 
 def test_a_negation_in_a_protected_span_stays_as_it_is() -> None:
-    context = CheckContext("eng", "deu", placed=(Placed("<code>not x</code>", "network", dropped=False),))
+    context = CheckContext("eng", "deu", placed=(Placed("<code>not x</code>", "network", lost=False),))
     assert check_negation("Type <code>not x</code>.", "Tippe <code>not x</code>.", context) is None
     assert check_negation("Do not type <code>not x</code>.", "Tippe <code>not x</code>.", context) is not None
-    context = CheckContext("eng", "deu", placed=(Placed("2023-118", "network", dropped=False),))
+    context = CheckContext("eng", "deu", placed=(Placed("2023-118", "network", lost=False),))
     assert check_negation("Invoice no. 2023-118 is paid.", "Rechnung 2023-118 ist bezahlt.", context) is None
 
 

@@ -32,11 +32,11 @@ def test_a_copy_is_no_fault_within_one_language() -> None:
 
 
 def test_a_carried_command_is_no_copy_but_words_beside_it_are() -> None:
-    context = GERMAN._replace(placed=(Placed("git add the file", "network", dropped=False),))
+    context = GERMAN._replace(placed=(Placed("git add the file", "network", lost=False),))
     source = "Run git add the file when the dog is away."
     assert kinds(source, "Los git add the file, wenn der Hund weg ist.", context) == []
     assert kinds(source, "Los git add the file, wenn the dog is weg.", context) == ["copied"]
-    context = GERMAN._replace(placed=tuple(Placed(name, "network", dropped=False) for name in ("{name}", "{target}")))
+    context = GERMAN._replace(placed=tuple(Placed(name, "network", lost=False) for name in ("{name}", "{target}")))
     assert kinds("Rename {name} in {target}", "{name} in {target} umbenennen", context) == []
 
 
@@ -95,27 +95,27 @@ def test_a_span_whose_place_is_a_guess_is_named_and_so_is_a_lost_term() -> None:
     (hypothesis,) = translation.hypotheses
 
     def messages(*spans: Placed) -> list[tuple[str, str]]:
-        placed = translation._replace(hypotheses=(hypothesis._replace(placed_spans=spans),))
+        placed = translation._replace(hypotheses=(hypothesis._replace(spans=spans),))
         return [(check.kind, check.message) for check in check_translation(placed, CheckContext("e", "e")).checks]
 
-    assert messages(Placed("a.com", "network", dropped=False)) == []
-    assert messages(Placed("a.com", "attention", dropped=True)) == [("spans", "the position of a.com is a guess")]
-    assert messages(Placed("a.com", "position", dropped=False)) == [("spans", "the position of a.com is a guess")]
-    assert messages(Placed("Hund", "network", dropped=False, is_term=True)) == [("terms", "Hund missing")]
-    assert messages(Placed("see", "network", dropped=False)) == []
+    assert messages(Placed("a.com", "network", lost=False)) == []
+    assert messages(Placed("a.com", "attention", lost=True)) == [("spans", "the position of a.com is a guess")]
+    assert messages(Placed("a.com", "position", lost=False)) == [("spans", "the position of a.com is a guess")]
+    assert messages(Placed("Hund", "network", lost=False, is_term=True)) == [("terms", "Hund missing")]
+    assert messages(Placed("see", "network", lost=False)) == []
 
 
 def test_a_span_that_the_translation_has_twice_is_named() -> None:
     (hypothesis,) = (translation := same("see a.com here")).hypotheses
-    spans = (Placed("a.com", "network", dropped=False),)
-    twice = translation._replace(hypotheses=(hypothesis._replace(text="see a.com a.com here", placed_spans=spans),))
+    spans = (Placed("a.com", "network", lost=False),)
+    twice = translation._replace(hypotheses=(hypothesis._replace(text="see a.com a.com here", spans=spans),))
     assert FailedCheck("spans", "a.com too often") in check_translation(twice, CheckContext("e", "e")).checks
 
 
 def test_a_number_in_the_notation_of_the_target_is_no_term() -> None:
     (hypothesis,) = (translation := same("pay $2.50 for 1,250 kg")).hypotheses
-    spans = (Placed("$2,50", "attention", dropped=True), Placed("1.250 kg", "network", dropped=False))
-    placed = translation._replace(hypotheses=(hypothesis._replace(text="pay $2,50 1.250 kg", placed_spans=spans),))
+    spans = (Placed("$2,50", "attention", lost=True), Placed("1.250 kg", "network", lost=False))
+    placed = translation._replace(hypotheses=(hypothesis._replace(text="pay $2,50 1.250 kg", spans=spans),))
     checks = check_translation(placed, CheckContext("e", "e")).checks
     assert checks == (FailedCheck("spans", "the position of $2,50 is a guess"),)
 

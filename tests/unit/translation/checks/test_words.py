@@ -8,6 +8,7 @@ import pytest
 
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.errors import OptionError
+from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.runtime.model_directory import ModelDirectory, read_card, require_reverse, write_card
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import TEXTS_PER_ENTRY, build_profile
@@ -70,7 +71,7 @@ def test_without_reading_back_only_what_a_translation_lacks_is_named() -> None:
 def test_beside_spans_alone_words_of_grammar_translate_no_content_word(source: str, target: str, lost: str) -> None:
     translation = align(target.split(), [0] * len(target.split()))._replace(source=source, read_back=None)
     spans = [Placed(span, "network", False) for span in ("%1", "Grüße") if span in target]
-    best = translation.hypotheses[0]._replace(placed_spans=tuple(spans))
+    best = translation.hypotheses[0]._replace(spans=tuple(spans))
     assert name_lost(translation._replace(hypotheses=(best,))) == (f"no translation of {lost}" if lost else "")
 
 
@@ -189,6 +190,10 @@ def test_only_a_model_of_the_other_direction_reads_back(untrained_model: Path, t
     model = ModelDirectory.load(untrained_model)
     with pytest.raises(OptionError, match="does not translate text from yy to xx"):
         require_reverse(model, model)
+    forth = ModelDirectory.open(find_model(Path("eng-deu")))
+    with pytest.raises(OptionError) as refused:
+        require_reverse(forth, forth)
+    assert refused.value.hint == "name a model that does: --check-with deu-eng"
     other = copytree(untrained_model, tmp_path / "reverse")
     write_card(other, read_card(other)._replace(source_language="yy", target_language="xx"))
     require_reverse(model, ModelDirectory.load(other))

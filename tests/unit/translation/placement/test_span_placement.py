@@ -110,7 +110,7 @@ def test_spans_stand_where_attention_says(
 ) -> None:
     restored = placed(tokenizers, source, target, attended)
     assert restored.text == text
-    assert how is None or {(span.how, span.dropped, span.doubtful) for span in restored.placed} == {how}
+    assert how is None or {(span.placed_by, span.lost, span.doubtful) for span in restored.placed} == {how}
 
 
 def test_a_pair_of_tags_stands_around_the_words_that_look_inside_it(tokenizers: TokenizerPair) -> None:
@@ -130,7 +130,7 @@ def test_half_a_pair_stands_alone(tokenizers: TokenizerPair, source: str) -> Non
 
 def test_without_attention_the_relative_position_decides(tokenizers: TokenizerPair) -> None:
     restored = placed(tokenizers, "go to <br/> the house", "geh zu das haus", [None] * 4)
-    assert restored.placed[0].how == "attention"  # END attends somewhere
+    assert restored.placed[0].placed_by == "attention"  # END attends somewhere
     masked = mask("go to <br/> the house", find_spans("go to <br/> the house"))
     ids = [*tokenizers.source.encode(masked.text), END]
     tokens = [*tokenizers.target.encode("geh zu das haus"), END]
@@ -143,7 +143,7 @@ def test_without_attention_the_relative_position_decides(tokenizers: TokenizerPa
         SourceUnits.from_text(masked.text, tokenizers.source, len(ids)),
     )
     assert flat.text == "geh zu <br/> das haus"
-    assert flat.placed[0].how == "position" and flat.placed[0].doubtful
+    assert flat.placed[0].placed_by == "position" and flat.placed[0].doubtful
 
 
 def test_tags_may_be_nested_deeper_than_python_may_call(tokenizers: TokenizerPair) -> None:
@@ -155,8 +155,8 @@ def test_tags_may_be_nested_deeper_than_python_may_call(tokenizers: TokenizerPai
 def test_what_is_not_there_after_all_is_appended_and_told() -> None:
     from nmt_cli.translation.result import Placed
 
-    restored = verify_spans("geh", [Placed("{x}", "network", dropped=False)])
-    assert restored == ("geh {x}", [Placed("{x}", "position", dropped=True)])
+    restored = verify_spans("geh", [Placed("{x}", "network", lost=False)])
+    assert restored == ("geh {x}", [Placed("{x}", "position", lost=True)])
     assert verify_spans("15 € 5 €", [Placed(text, "network", False) for text in ("5 €", "15 €")])[0] == "15 € 5 €"
 
 
@@ -183,7 +183,7 @@ def test_spans_stay_behind_an_unknown_word_that_was_replaced(kind: TokenizerKind
     translator = LineTranslator(Parrot(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
     (translation,) = translator.translate([line], TranslateOptions(GREEDY, repair=REPLACING))
     assert translation.text == line
-    assert not any(span.dropped for span in translation.placed)
+    assert not any(span.lost for span in translation.placed)
 
 
 class Distracted(Parrot):
@@ -202,7 +202,7 @@ def test_an_unknown_word_is_never_replaced_by_a_placeholder() -> None:
     translator = LineTranslator(Distracted(tokenizer.vocabulary_size), TextSource(tokenizer), tokenizer)
     (translation,) = translator.translate(["i saw {x} red house"], TranslateOptions(GREEDY, repair=REPLACING))
     assert translation.text.count("{x}") == 1 and translation.text.endswith("saw {x} red house")
-    assert [(span.how, span.dropped) for span in translation.placed] == [("network", False)]
+    assert [(span.placed_by, span.lost) for span in translation.placed] == [("network", False)]
 
 
 POINT = Mark("point", 1, 1)

@@ -145,7 +145,7 @@ def test_links_join_words_of_the_line_and_every_ordinary_word_has_one(
         assert all(0 <= second < len(target) for _, second in links)
         if any(piece.startswith("<0x") for piece in hypothesis.pieces):
             continue  # bytes in any order can spell blanks
-        of_spans = {part for placed in hypothesis.placed_spans for part in placed.text.split()}
+        of_spans = {part for placed in hypothesis.spans for part in placed.text.split()}
         ordinary = {index for index, word in enumerate(target) if not any(part in word for part in of_spans)}
         assert ordinary <= {second for _, second in links}
 
