@@ -320,7 +320,7 @@ def is_likely_corpus(name: str) -> bool:
     format = BY_EXTENSION.get(f".{end}")
     if format is None or "pairs" not in format.uses or not words or NOT_OF_CORPORA & {*words}:
         return False
-    are_codes = [len(word) in (2, 3) for word in words[-2:]]
+    are_codes = [re.fullmatch("[a-z]{2,3}", word) is not None for word in words[-2:]]
     names_languages = len(are_codes) > 1 and all(are_codes) and format.texts != "strings"  # corpus.en-de.csv
     return names_languages or bool(OF_CORPORA & {*words}) or (format.name in OF_PAIRS and not are_codes[-1])
 
