@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nmt_cli.api.translator import FileReport
     from nmt_cli.translation.result import Translation
 
-MOST_FLAGGED = 20  # texts of a document that a response lists
+FLAGGED_SHOWN = 20  # texts of a document that a response lists
 
 # Two small shapes: `text_list` of Immersive Translate and kiss-translator, and DeepLX's single text.
 
@@ -100,7 +100,7 @@ class LanguageRow(Reply):
     targets: list[str]
 
 
-class TextCheck(Reply):
+class FlaggedCheck(Reply):
     kind: str
     message: str
 
@@ -109,7 +109,7 @@ class FlaggedText(Reply):
     number: int
     source: str
     translation: str
-    checks: list[TextCheck]
+    checks: list[FlaggedCheck]
     confidence: float | None = None
 
 
@@ -202,7 +202,7 @@ def describe_report(report: FileReport) -> DocumentReport:
     """Returns the numbers of texts and of failed checks, as in the command's summary, and the least confident texts."""
     flagged = [
         FlaggedText(number, translation.source, translation.text, list_checks(translation), translation.confidence)
-        for number, translation in rank_flagged(report)[:MOST_FLAGGED]
+        for number, translation in rank_flagged(report)[:FLAGGED_SHOWN]
     ]
     return DocumentReport(report.texts, report.flagged_count, {**report.failures}, flagged, {**report.notes})
 
@@ -212,10 +212,10 @@ def rank_flagged(report: FileReport) -> list[tuple[int, Translation]]:
     return sorted(report.flagged, key=lambda pair: (pair[1].confidence or 0.0, pair[0]))
 
 
-def list_checks(translation: Translation) -> list[TextCheck]:
+def list_checks(translation: Translation) -> list[FlaggedCheck]:
     """Returns the failed checks of a translation, without places in the code."""
     messages = {"failed": f"not translated: {INTERNAL_ERROR}"}
-    return [TextCheck(kind, messages.get(kind, message)) for kind, message in translation.checks]
+    return [FlaggedCheck(kind, messages.get(kind, message)) for kind, message in translation.checks]
 
 
 def write_address(call: Call, document: TranslatedDocument) -> str:
