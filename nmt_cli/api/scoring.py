@@ -149,9 +149,13 @@ class Evaluation:
         text = self.request.ask_of(model, translator.card, text)
         progress = count_stage(self.progress, stage, len(text.lines))
         made = report.score_translations(self.names, text, translator, self.request.search, progress, self.config)
-        pairs = zip(text.lines, (references[0] for references in text.references), strict=True)
-        foreign = describe_foreign("the text", pairs, self.find_languages(translator), translator.profile)
-        return made.add_warnings(*foreign)
+        pairs = [*zip(text.lines, (references[0] for references in text.references), strict=True)]
+        languages, profile = self.find_languages(translator), translator.profile
+        if profile is not None and not any(text.tags) and profile.are_turned(pairs):
+            name, direction = name_model(model), " -> ".join(languages)
+            turned = f"the text runs the other way: its references are in the language that {name} reads ({direction})"
+            return made.add_warnings(turned)
+        return made.add_warnings(*describe_foreign("the text", pairs, languages, profile))
 
     def add_warnings(
         self, evaluation: report.Report, corpus: PreparedCorpus | None, translator: LineTranslator | None
@@ -335,7 +339,11 @@ class EvaluationRequest:
         if dispensable and not (self.data / MANIFEST_NAME).is_file():
             return None
         corpus = PreparedCorpus.load(self.data)
-        return corpus if self.hypothesis is not None else orient_corpus(corpus, self.model)
+        if self.hypothesis is not None:
+            return corpus
+        corpus = orient_corpus(corpus, self.model)
+        is_other = dispensable and is_trained_elsewhere(self.model, corpus)  # which says nothing about the model
+        return None if is_other else corpus
 
     def load_text(self, corpus: PreparedCorpus | None) -> texts.ParallelText:
         lines = self.hypothesis or self.source
@@ -379,6 +387,13 @@ def orient_corpus(corpus: PreparedCorpus, model: Path) -> PreparedCorpus:
     if not (model / CARD).is_file() or read_card(model).dataset_fingerprint != corpus.manifest.reversed_fingerprint:
         return corpus
     return reverse_corpus(corpus)
+
+
+def is_trained_elsewhere(model: Path, corpus: PreparedCorpus) -> bool:
+    """Whether a model was trained on another corpus than this."""
+    from nmt_cli.runtime.model_directory import read_card
+
+    return (model / CARD).is_file() and read_card(model).dataset_fingerprint != corpus.fingerprint
 
 
 def read_rival(path: Path, text: texts.ParallelText) -> list[str] | None:

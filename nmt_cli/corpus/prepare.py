@@ -192,6 +192,7 @@ def check_corpus(
     # 2. Check the pairs, which decides what is dropped.
     language_notes: list[str] = []
     languages = choose_languages(inputs, config, pairs, language_notes)
+    pairs.shared_results["languages"] = languages
     unify_apostrophes(pairs, languages, config)
     findings = check_pairs(pairs, config, report_progress, sources.checks)
     findings = (*find_misread_files(pairs, languages, findings, config), *findings)

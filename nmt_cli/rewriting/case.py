@@ -19,7 +19,7 @@ from nmt_cli.rewriting.protocol import ModelText, Rewrite, TextContext, Written
 from nmt_cli.text.aligned import AlignedText, Edit
 from nmt_cli.text.characters import ANY_CLOSING, COMMAS, END_MARKS, PAUSES
 from nmt_cli.text.profile import TextProfile
-from nmt_cli.text.words import Link, choose_word_pattern
+from nmt_cli.text.words import APOSTROPHES, Link, choose_word_pattern
 
 CAPITAL_I = frozenset("Iİ")
 
@@ -85,10 +85,11 @@ def upper_text(text: str, language: str) -> str:
 
 
 def capitalise_text(text: str, language: str) -> str:
-    """Capitalises the first letter of a text; the others are unchanged."""
+    """Capitalises the first letter of a text, unless it is an apostrophe; the others are unchanged."""
     index = next((index for index, character in enumerate(text) if character.isalnum()), 0)
     first = text[index : index + 1]
     capital = "İ" if first == "i" and find_rules(language).has_dotless_i else first.title()
+    capital = first if first in APOSTROPHES else capital  # ꞌ has a capital, which nobody writes
     return text[:index] + capital + text[index + 1 :]
 
 

@@ -24,7 +24,7 @@ from nmt_cli.text.characters import (
     INVERTED_MARKS,
     OPENING_BRACKETS,
 )
-from nmt_cli.text.words import EDGES, choose_word_pattern, has_letters
+from nmt_cli.text.words import APOSTROPHE, APOSTROPHES, EDGES, choose_word_pattern, has_letters
 
 AROUND = EDGES + BRACKETS  # a word
 
@@ -124,11 +124,13 @@ ANYWHERE = TextContext()
 class Characters(Rewrite):
     """Reads characters unseen in training as their nearest equivalents: quotes, dashes, widths, digits, accents.
 
-    `counts` holds the frequency of each character in training.
+    `counts` holds the frequency of each character in training, `apostrophe` the only one within its words: others are
+    known as quotes at most.
     """
 
-    def __init__(self, counts: Mapping[str, int]) -> None:
-        self.counts = counts
+    def __init__(self, counts: Mapping[str, int], apostrophe: str = "") -> None:
+        self.counts, self.apostrophe = counts, apostrophe
+        self.slips = frozenset(APOSTROPHES if apostrophe else "") - {apostrophe}
         rare = frozenset((*self.find_rare_marks(), *self.find_rare_letters()))
         self.known = frozenset(counts) - rare | {" ", "⟦", "⟧"}
         self.replacements: dict[str, str] = {}  # of characters for which their neighbours do not matter
@@ -158,17 +160,20 @@ class Characters(Rewrite):
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self:
-        return cls(model.source.character_counts)
+        return cls(model.source.character_counts, model.source.words.apostrophe)
 
     def read(self, text: AlignedText, context: TextContext = ANYWHERE) -> tuple[AlignedText, None] | None:
         """Returns a normalised text in known characters; None if it has no others."""
-        if self.known.issuperset(text.text):
+        has_slips = not self.slips.isdisjoint(text.text)
+        if self.known.issuperset(text.text) and not has_slips:
             return None
+        slips = {match.start() for match in APOSTROPHE.finditer(text.text)} if has_slips else set()
         protected = {index for match in PLACEHOLDER_PATTERN.finditer(text.text) for index in range(*match.span())}
         characters: list[tuple[str, int]] = []
         for index, (character, origin) in enumerate(zip(text.text, text.origins, strict=True)):
             is_kept = character in self.known or index in protected
             replacement = character if is_kept else self.replace_character(text.text, index)
+            replacement = self.apostrophe if index in slips else replacement
             characters += [(part, origin) for part in replacement]
         composed = AlignedText.from_characters(characters).compose()
         result = AlignedText.from_characters(clean_blanks(zip(composed.text, composed.origins, strict=True)))

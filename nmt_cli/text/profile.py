@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nmt_cli.records import build, parse_json
 from nmt_cli.text.lexicon import Lexicon
 from nmt_cli.text.normalise import find_unspaced
-from nmt_cli.text.words import WORDS_REMEMBERED, WordMemory, list_words, remember_by_word
+from nmt_cli.text.words import APOSTROPHES, WORDS_REMEMBERED, WordMemory, list_words, remember_by_word
 
 if TYPE_CHECKING:
     from nmt_cli.text.word_filter import WordFilter
@@ -31,6 +31,7 @@ CAPITALISED = "1:"  # begins a form that is the capitalised word
 FEWEST_FOR_LINES = 50  # words; to search for fewer, one by one, is faster than to split the table
 PAIRS_READ = 1_000  # of a file whose direction is looked for
 TURNED = 8.0  # natural logarithm of how much likelier the words of pairs are the other way round
+FEWEST_WORDS, FEWEST_OF_OTHERS = 10, 0.01  # with an apostrophe, and the share of words with another, if it is usual
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
 
 
@@ -138,6 +139,14 @@ class WordCounts:
         from nmt_cli.text.word_filter import WordFilter  # which most texts do not need
 
         return WordFilter.decode(self.rare) if self.rare else None
+
+    @cached_property
+    def apostrophe(self) -> str:
+        """The only apostrophe that more than a few words have; empty if there is none, or several."""
+        counts = {mark: self.content.count(mark.encode()) for mark in APOSTROPHES}
+        usual = max(counts, key=lambda mark: counts[mark])
+        others = sum(counts.values()) - counts[usual]
+        return usual if counts[usual] >= FEWEST_WORDS and others <= FEWEST_OF_OTHERS * counts[usual] else ""
 
     def list_beginning(self, stem: str) -> Iterator[str]:
         """Yields the lower-case words of the table that begin with `stem`."""

@@ -20,6 +20,8 @@ Link = tuple[int, int]  # a word of a source and one of its translation, from 0
 FIRST_COMBINING_MARK = "\u0300"
 RAISED = frozenset(RAISED_DIGITS)
 EDGES = END_MARKS + PAUSES + QUOTES  # what may stand around a word
+APOSTROPHES = "'’ʼꞌ´`‘ʻ"  # which keyboards have for the letter within words
+APOSTROPHE = re.compile(rf"(?<=[^\W\d_])[{APOSTROPHES}](?=[^\W\d_])")
 FEW = 16  # strings, of which each is searched for by itself
 
 

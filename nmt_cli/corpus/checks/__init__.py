@@ -15,8 +15,8 @@ CHECKS: tuple[Check, ...] = (
     # What repairs texts.
     *(texts.Mojibake(), texts.Markup(), texts.Control(), texts.Composition(), texts.Apostrophes(), texts.Notes()),
     # What drops pairs.
-    *(texts.Empty(), texts.Unfinished(), texts.LostCharacters(), languages.Shifted(), texts.HeldOut()),
-    *(texts.Duplicate(), texts.DuplicateForm(), texts.Identical(), texts.TooLong()),
+    *(texts.Empty(), texts.Placeholders(), texts.Unfinished(), texts.LostCharacters(), languages.Shifted()),
+    *(texts.HeldOut(), texts.Duplicate(), texts.DuplicateForm(), texts.Identical(), texts.TooLong()),
     *(languages.Script(), languages.Swapped(), languages.Language(), texts.Ratio()),
     # What reports them.
     *(texts.IdenticalShort(), texts.Numbers(), texts.MixedApostrophes(), texts.Brackets()),

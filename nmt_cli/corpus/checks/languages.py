@@ -20,7 +20,7 @@ from nmt_cli.corpus.checks.check import CheckResult, CorpusCheck
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.pairs import Pairs, Side, Texts
 from nmt_cli.formats import name_line
-from nmt_cli.languages.codes import has_identifier, load_identifier
+from nmt_cli.languages.codes import find_code, has_identifier, load_identifier, rank_languages
 from nmt_cli.text.wrapping import count_columns
 
 # Language checks by a small identifier trained on the corpus itself: no download, no list of languages.
@@ -158,9 +158,32 @@ class Swapped(LanguageCheck):
     name = "swapped"
     problem = "source and target are the wrong way round"
 
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
+        """Finds them by a language that the identifier knows where there are too few pairs to learn from."""
+        if np.count_nonzero(candidates) >= MINIMUM_PAIRS or len(pairs.tag_sets) > 1 or not has_identifier():
+            return super().find_problems(pairs, candidates, config)
+        found = np.zeros(len(pairs), np.bool_)
+        sides: tuple[Side, Side] = ("source", "target")
+        for side, other, name in zip(sides, sides[::-1], pairs.shared_results.get("languages", ()), strict=False):
+            if (code := find_code(name)) in load_identifier().labels and {*config.text_sides} == {*sides}:
+                rows = np.flatnonzero(candidates)
+                texts = zip(*(pairs.get_texts(each).select(rows) for each in (side, other)), strict=True)
+                found[rows] |= np.array([is_turned(text, beside, code) for text, beside in texts], np.bool_)
+        return CheckResult(found if 2 * np.count_nonzero(found) < np.count_nonzero(candidates) else ~candidates & False)
+
     def learn_judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> PairJudge:
         nats = DECISIVE_FOR_BOTH, DECISIVE_FOR_BOTH_PER_NGRAM
         return lambda source, target: source.is_foreign(*nats) & target.is_foreign(*nats)
+
+
+LIKELY, UNLIKELY = 0.5, 0.05  # probability of a language in a text that is in it, and in others
+
+
+def is_turned(text: str, other: str, code: str) -> bool:
+    """Whether the text beside one is in the language of this, and not that itself."""
+    if min(len(text), len(other)) < SHORTEST_LINE or load_identifier().classify(text)[0] == code:
+        return False
+    return rank_languages(text)[code] <= UNLIKELY and rank_languages(other)[code] >= LIKELY
 
 
 class Language(LanguageCheck):

@@ -28,6 +28,7 @@ from nmt_cli.languages.rules import has_rules
 from nmt_cli.text.characters import QUOTES, THIN_BLANKS
 from nmt_cli.text.normalise import count_words, drop_invisible
 from nmt_cli.text.tags import TagPurpose, find_tag_value
+from nmt_cli.text.words import APOSTROPHE, APOSTROPHES, has_letters, has_word
 from nmt_cli.text.wrapping import format_count
 
 # Checks that repair a text: wrongly decoded characters, control characters, HTML.
@@ -142,8 +143,10 @@ class Composition(TextCheck):
 # "mi-kwa 3SG-eat" a gloss; "KARTA" / "LETTER" a heading.
 
 
-BRACKETS = re.compile(r"\([^()]{2,}\)|\[[^\[\]]{2,}\]|\(\?\)|(?<=\w) [/~] (?=\w)|^\*(?=\w)")
-BRACKET_MARKS = frozenset("([/~*")  # a fast guard
+BRACKETS = re.compile(
+    r"\([^()]{2,}\)|\[[^\[\]]{2,}\]|\(\?\)|(?<=\w) [/~] (?=\w)|^\*(?=\w)|<[^\W\d_]{3,}>|\{[^\W\d_]{3,}\}|\blit\. "
+)
+BRACKET_MARKS = re.compile(r"[(\[/~*<{]|lit\.")  # a fast guard
 GLOSS = re.compile(
     r"(?<![^\W_])(?:[123](?:SG|PL|DU|S|P|EXCL|INCL)|SG|PL|DU|NOM|ACC|ERG|ABS|GEN|DAT|POSS|PST|PRS|PRES|PAST|FUT|NEG|IMP|"
     r"PROG|PFV|IPFV|CAUS|APPL|REFL|LOC|INS|COMPL|INCOMPL|CLF|DET|EVID|NMLZ)(?=[-.=:]|\s|$)"
@@ -162,7 +165,7 @@ class Brackets(PairCheck):
     least_share = 0.02  # 1.8 % of LibreOffice's help, whose brackets are prose; 5 to 30 % of lists with explanations
 
     def has_problem(self, source: str, target: str) -> bool:
-        if BRACKET_MARKS.isdisjoint(source + target):
+        if not BRACKET_MARKS.search(source + target):
             return False
         return bool(BRACKETS.search(source)) != bool(BRACKETS.search(target))
 
@@ -256,10 +259,9 @@ class MixedApostrophes(ApostropheCheck):
     action = "reported"
 
 
-# Apostrophes within words are letters in many languages, and keyboards have several: ' ’ ʼ ꞌ ´ `
+# Apostrophes within words are letters in many languages, and keyboards have several.
 
 
-APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’ʼꞌ´`‘ʻ](?=[^\W\d_])")
 FEWEST_APOSTROPHES = 50  # of a side of one language
 SIDES: tuple[Side, Side] = ("source", "target")
 TAG_KINDS = TagPurpose.SOURCE, TagPurpose.TARGET
@@ -288,11 +290,16 @@ def unify_apostrophes(pairs: Pairs, languages: tuple[str, str], config: PrepareO
 def judge_apostrophes(pairs: Pairs, side: Side, rows: IntArray, *, keep: bool) -> dict[int, str]:
     """Returns the texts to replace by row; notes the rows of those that are found, for the checks to report."""
     marks_of: dict[int, set[str]] = {}
+    stops_of: dict[int, set[str]] = {}
     counts: Counter[str] = Counter()
     for row, text in zip(rows.tolist(), pairs.get_texts(side).select(rows), strict=True):
         if marks := APOSTROPHE.findall(text):
             counts.update(marks)
             marks_of[row] = {*marks}
+        if GLOTTAL_STOP in text:
+            stops_of[row] = {*LETTERS.findall(text.lower())}
+    if stops_of and marks_of:
+        note_glottal_stops(pairs, side, stops_of, [*marks_of], max(counts, key=lambda mark: counts[mark]))
     if counts.total() < FEWEST_APOSTROPHES or len(counts) < 2:
         return {}
     (usual, most), *others = counts.most_common()
@@ -308,6 +315,25 @@ def judge_apostrophes(pairs: Pairs, side: Side, rows: IntArray, *, keep: bool) -
         return {}
     texts = pairs.get_texts(side).select(np.array(slips))
     return {row: APOSTROPHE.sub(usual, text) for row, text in zip(slips, texts, strict=True)}
+
+
+GLOTTAL_STOP, FEWEST_WORDS = "ʔ", 5
+LETTERS = re.compile(rf"[\w{APOSTROPHES}]+")
+
+
+def note_glottal_stops(pairs: Pairs, side: Side, stops_of: dict[int, set[str]], rows: list[int], usual: str) -> None:
+    """Notes the rows whose words have ʔ for the `usual` apostrophe of others, if these are more than chance.
+
+    Many languages have both, one after a consonant, so that no word exists in both spellings.
+    """
+    texts = pairs.get_texts(side).select(np.array(rows))
+    words = (word for text in texts for word in LETTERS.findall(text.lower()) if usual in word)
+    both = set().union(*stops_of.values()) & {word.replace(usual, GLOTTAL_STOP) for word in words}
+    if len(both) >= FEWEST_WORDS:
+        noted = pairs.shared_results.setdefault(MixedApostrophes.name, np.zeros(len(pairs), np.bool_))
+        noted[[row for row, words in stops_of.items() if words & both]] = True
+        written = f"{side}: {usual} and {GLOTTAL_STOP} in the same words, such as {min(both)}"
+        pairs.shared_results[f"{MixedApostrophes.name} note"] = written
 
 
 # Checks of a single pair: an empty side, lost characters, identical sides, numbers that disagree.
@@ -330,6 +356,49 @@ class Empty(PairCheck):
 
     def has_problem(self, source: str, target: str) -> bool:
         return not source or not target
+
+
+# In no pair of 20,000 of everyday sentences or of help pages, and of twelve languages of the Americas in 1 % of Otomi,
+# which are headings, and below 0.1 % elsewhere, most of them damaged.
+class Placeholders(CorpusCheck):
+    name = "placeholders"
+    problem = "no translation but what stands for a missing one: ?, XXX, N/A, [missing], the same for many sentences"
+
+    def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
+        facts, found = pairs.facts, np.zeros(len(pairs), np.bool_)
+        lengths: dict[Side, NDArray[np.int32]] = {"source": facts.source_lengths, "target": facts.target_lengths}
+        sums = {side: max(1, int(count[candidates].sum(dtype=np.int64))) for side, count in lengths.items()}
+        for side, other in (SIDES, SIDES[::-1]):
+            is_short = self.find_short(lengths[side], lengths[other], sums[side] / sums[other], candidates)
+            rows = pairs.scratch.find_rows(is_short)
+            texts, full = ([*pairs.get_texts(each).select(rows)] for each in (side, other))
+            repeated = Counter(text for text, _ in {*zip(texts, full, strict=True)})
+            judged = zip(texts, full, strict=True)
+            stands = [stands_for_none(*pair) or repeated[pair[0]] >= OFTEN_REPEATED for pair in judged]
+            found[rows] |= np.array(stands, np.bool_)
+        return CheckResult(found)
+
+    def find_short(
+        self, lengths: NDArray[np.int32], others: NDArray[np.int32], ratio: float, candidates: BoolArray
+    ) -> BoolArray:
+        """Returns (N,) the candidates with a text far too short for the one beside it; `ratio` is the usual one."""
+
+        def is_short(block: slice) -> BoolArray:
+            is_brief = (lengths[block] > 0) & (lengths[block] <= LONGEST_PLACEHOLDER)
+            is_sentence = others[block] >= np.maximum(SHORTEST_SENTENCE, MUCH_LONGER * lengths[block] / ratio)
+            return np.asarray(is_brief & is_sentence & candidates[block])
+
+        return judge_blocks(len(candidates), is_short)
+
+
+LONGEST_PLACEHOLDER, SHORTEST_SENTENCE = 20, 15  # characters
+MUCH_LONGER, OFTEN_REPEATED = 2.5, 5
+PLACEHOLDER = re.compile(r"(?i:n/a|todo|tb[ad]|fixme|x{3,})|NA|[(\[<{].*[)\]>}]")
+
+
+def stands_for_none(text: str, other: str) -> bool:
+    """Whether a text has no word, or is a usual placeholder, beside one that is a sentence."""
+    return (not has_word(text) and has_letters(other)) or bool(PLACEHOLDER.fullmatch(text) and other[0] != text[0])
 
 
 class LostCharacters(PairCheck):

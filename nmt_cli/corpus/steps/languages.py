@@ -168,6 +168,18 @@ def find_misread_rows(
             if code not in load_identifier().labels or usual in UNKNOWN or side not in config.text_sides:
                 continue
             read = recognise_language(pairs, pairs.get_texts(side), rows)
+            other: Side = "target" if side == "source" else "source"
+            is_turned = read is None and recognise_language(pairs, pairs.get_texts(other), rows) == code
+            if is_turned and usual in languages:
+                named = languages if config.reverse else languages[::-1]
+                typed = f"--source-language {named[0]} --target-language {named[1]}"
+                problem = (
+                    f"a file whose {other} reads as {find_language(code).name}, the language of its {side}: its "
+                    f"columns are the other way round; use {typed}{'' if config.reverse else ' --reverse'}"
+                )
+                yield from describe_rows(
+                    pairs, np.flatnonzero(rows), check=OtherFile.name, problem=problem, action="reported"
+                )
             if read is not None and find_code(read) != code:
                 has_column = find_tag_value(pairs.input_tags[number], kind) != find_tag_value(tags, kind)
                 typed = f"use {pairs.input_names[number]}={PREFIXES[kind]}:{read}"

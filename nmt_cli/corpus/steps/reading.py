@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt_cli.corpus.checks import CHECKS, PAIR_CHECKS, TEXT_CHECKS
+from nmt_cli.corpus.checks import PAIR_CHECKS, TEXT_CHECKS
 from nmt_cli.corpus.checks.languages import find_main_scripts
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.manifest import FileRecord
@@ -38,7 +38,7 @@ from nmt_cli.workers.work import DoneReporter
 # Normalises, repairs and measures; decides nothing. Letters: N pairs of a chunk.
 
 
-CHECK_BITS = {check.name: 1 << number for number, check in enumerate(CHECKS)}
+CHECK_BITS = {check.name: 1 << number for number, check in enumerate((*TEXT_CHECKS, *PAIR_CHECKS))}
 MENDED_MARKS = frozenset("&<([")  # of entities, tags and notes
 ORIGINALS = 3  # per chunk and check: pairs whose text before mending is remembered for the report
 

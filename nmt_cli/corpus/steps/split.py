@@ -122,12 +122,21 @@ def refuse_too_few(pairs: int, where: str, problem: str, losses: Mapping[str, in
     )
 
 
+REMEDIES = {  # of what would only teach a model faults if it were kept
+    "shifted": "one side lost or gained lines: mend the file, so that each text stands beside its translation",
+    "damaged": "save the original again as .xlsx or CSV UTF-8; this file has lost its letters",
+    "placeholders": "write the missing translations, or add pairs",
+}
+
+
 def describe_loss(losses: Mapping[str, int], hint: str) -> str:
     """Explains how to keep the pairs dropped by the checks, if possible."""
     checks = {check.name: check for check in CHECKS}
     worst = next(iter(losses))
     if worst not in checks or not checks[worst].can_be_kept or worst.startswith("duplicate"):
         return hint
+    if worst in REMEDIES:
+        return REMEDIES[worst]
     longer = " or raise --max-length" if worst == "too-long" else ""
     return f"keep them with --keep {worst}{longer}, or add pairs"
 

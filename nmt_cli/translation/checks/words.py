@@ -20,7 +20,7 @@ from nmt_cli.text.characters import DOUBLE_QUOTES
 from nmt_cli.text.lexicon import FEWEST_LETTERS, fold, list_rated
 from nmt_cli.text.normalise import find_unspaced, normalise
 from nmt_cli.text.symbols import BLANK, SENTENCE_END
-from nmt_cli.text.words import EDGES, choose_word_pattern, has_letters, list_words, split_words
+from nmt_cli.text.words import APOSTROPHE, EDGES, choose_word_pattern, has_letters, list_words, split_words
 from nmt_cli.text.wrapping import join_first
 from nmt_cli.translation.repair.faults import LONGEST_PHRASE, has_stutter, split_units, strip_words
 from nmt_cli.translation.result import NO_TRANSLATION, FailedCheck, Placed
@@ -462,5 +462,7 @@ def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list
 
 
 def is_seen(word: str, profile: TextProfile) -> bool:
-    """Whether training had a word, possibly in a compatible form of its letters: Ｈｅｌｌｏ, ﬁne."""
+    """Whether training had a word, possibly with another apostrophe, or in a compatible form: Ｈｅｌｌｏ, ﬁne."""
+    if profile.words.apostrophe:
+        word = APOSTROPHE.sub(profile.words.apostrophe, word)
     return profile.has_word(word) or (not word.isascii() and profile.has_word(unicodedata.normalize("NFKC", word)))

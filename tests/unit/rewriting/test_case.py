@@ -72,6 +72,7 @@ def test_a_dotted_i_stays_dotted() -> None:
     assert (
         upper_text("istanbul ılık", "tr") == "İSTANBUL ILIK" and lower_text("İSTANBUL ILIK", "tur") == "istanbul ılık"
     )
+    assert capitalise_text("ꞌana", "tar") == "ꞌana"  # whose capital Ꞌ is seldom written
     assert capitalise_text("(istanbul", "tr") == "(İstanbul" and upper_text("istanbul", "en") == "ISTANBUL"
 
 

@@ -3,12 +3,13 @@
 import time
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.rewriting.characters import Characters, name_character
 from nmt_cli.text.normalise import normalise
-from support.rewriting import ENGLISH, change, read
+from support.rewriting import ENGLISH, change, model_text, read
 
 
 def fold(text: str, training: str = ENGLISH) -> str:
@@ -70,6 +71,19 @@ def test_a_mark_seen_once_among_thousands_of_another_form_counts_as_unseen() -> 
     training = "Anna's " * 3000
     assert fold("Anna’s", training=f"{training}’") == "Anna's"
     assert fold("Anna’s", training=training + "’" * 10) == "Anna’s"
+
+
+@pytest.mark.parametrize(
+    ("others", "text", "read_as"),
+    [
+        ("'x'", "Ha'rsã tũ´pa 'ha'", "Haꞌrsã tũꞌpa 'ha'"),  # ' is a quote in training
+        ("ta'a ke'e", "Ha'rsã", "Ha'rsã"),  # training has both
+    ],
+)
+def test_an_apostrophe_is_read_as_the_one_of_the_words_of_training(others: str, text: str, read_as: str) -> None:
+    words = [f"{first}aꞌ{second}ã" for first in "htkmr" for second in "rstp"]
+    model = model_text([(f"{word} {others}", "x") for word in words])
+    assert read(Characters.from_model(model), text) == read_as
 
 
 def test_invisible_characters_have_names() -> None:

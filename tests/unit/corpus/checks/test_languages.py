@@ -5,6 +5,8 @@ and sentences in an unexpected one.
 """
 
 import random
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,8 @@ from hypothesis import strategies as st
 
 from nmt_cli.corpus.checks.languages import SCRIPTS, find_main_scripts, measure_script_shares
 from nmt_cli.corpus.config import PrepareOptions
-from support.corpora import check_rows, example_lines, toy_pairs
+from nmt_cli.corpus.prepare import prepare
+from support.corpora import check_rows, example_lines, toy_pairs, write_tsv
 
 ENGLISH = "the of and to in that was his he it with is for as had you not be her on at by which have or from".split()
 GERMAN = "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden".split()
@@ -33,6 +36,33 @@ def test_the_corpus_teaches_to_find_swapped_sides_and_wrong_languages() -> None:
     findings = check_rows(rows)
     assert (findings["swapped"].count, example_lines(findings, "swapped")) == (10, [101, 102, 103])
     assert (findings["language"].count, example_lines(findings, "language")) == (5, [201, 202, 203])
+
+
+@pytest.mark.skipif(find_spec("py3langid") is None, reason="an extra")
+@pytest.mark.parametrize(
+    ("languages", "check", "rows"),
+    [
+        (("en", "tar"), "swapped", [5, 6]),  # far fewer pairs than teach two languages
+        (("tar", "xx"), None, []),
+        (("tar", "en"), "other-file", [1, 2, 3]),
+    ],
+)
+def test_a_language_that_is_known_shows_what_is_turned_in_a_small_corpus(
+    languages: tuple[str, str], check: str | None, rows: list[int], tmp_path: Path
+) -> None:
+    generator = random.Random(1)
+    parts = "kwa mi ti nu ka pa xe tlo rĩ sha".split()
+    pairs = [
+        (f"The old man went to the river with {name} number {row}.", " ".join(generator.choices(parts, k=12)))
+        for row, name in enumerate(["his dog", "the children", "her brother"] * 100)
+    ]
+    pairs[4:6] = [(target, source) for source, target in pairs[4:6]]
+    options = PrepareOptions(source_language=languages[0], target_language=languages[1])
+    findings = prepare(write_tsv(tmp_path / "a.tsv", pairs), tmp_path / "data", options).manifest.findings
+    assert [finding.check for finding in findings if finding.check != "numbers"] == [check] * (check is not None)
+    assert [example.line for finding in findings for example in finding.examples if finding.check == check] == rows
+    turned = "use --source-language en --target-language tar --reverse"
+    assert any(turned in finding.problem for finding in findings) == (check == "other-file")
 
 
 def test_swapped_sides_that_are_kept_are_not_dropped_for_their_languages() -> None:

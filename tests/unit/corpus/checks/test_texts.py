@@ -20,7 +20,6 @@ from nmt_cli.arrays.shifts import find_shifts
 from nmt_cli.corpus.checks import CHECKS, TEXT_CHECKS, check_names
 from nmt_cli.corpus.checks.check import PairCheck, TextCheck
 from nmt_cli.corpus.checks.texts import (
-    APOSTROPHE,
     FEWEST_APOSTROPHES,
     Control,
     Empty,
@@ -35,10 +34,12 @@ from nmt_cli.corpus.checks.texts import (
 from nmt_cli.corpus.config import PrepareOptions
 from nmt_cli.corpus.dataset import PreparedCorpus
 from nmt_cli.corpus.prepare import prepare
+from nmt_cli.corpus.steps.reading import CHECK_BITS
 from nmt_cli.corpus.steps.run_checks import run_checks
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats.inputs import CorpusFile
 from nmt_cli.text.tags import parse_tag_list
+from nmt_cli.text.words import APOSTROPHE
 from support.corpora import check_rows, examine_rows, example_lines, toy_pairs, write_tsv
 
 SAME = None  # the text is left alone
@@ -230,7 +231,7 @@ def test_unknown_checks_and_leaks_cannot_be_kept() -> None:
 
 def test_every_check_has_a_name_of_its_own_and_says_what_it_finds() -> None:
     names = [check.name for check in CHECKS]
-    assert len(set(names)) == len(names) < 32
+    assert len(set(names)) == len(names) and max(CHECK_BITS.values()) < 1 << 32
     assert all(check.problem and check.action in ("dropped", "mended", "reported") for check in CHECKS)
 
 
@@ -244,6 +245,8 @@ FINDS = [
     ("brackets", "He eats.", "mikwa (?)"),
     ("glosses", "He saw the dog.", "chichi mi-kwa 3SG-see-PST"),
     ("boundaries", "He is eating it.", "mi-kwa-ti nu-ka=pa"),
+    ("brackets", "He eats.", "mikwa, lit. ‘eats’"),
+    ("brackets", "He eats.", "mikwa <risas> {inaudible}"),
     ("capitals", "THE FIRST LETTER", "Kwami nele"),
     ("written-twice", "Come with me, my dog.", "kwami nele chichi kwami nele chichi"),
     ("source-words", "El presidente nacional visitó ciudad.", "nacional presidente ciudad omaña"),
@@ -267,6 +270,31 @@ def test_what_is_no_sentence_is_counted_with_its_line(check: str, source: str, t
     finding = check_rows(rows)[check]
     assert (finding.count, finding.action) == (1, "reported")
     assert finding.examples[0].line == 21
+
+
+MISSING = ["?", "???", "***", "XXX", "NA", "n/a", "[missing]", "(sin traducción)"]
+TRANSLATED = [
+    [("Is that so, do you think?", "Kwa?")] * 9,
+    [("(She laughs.)", "[ja]")],
+    [("Look!", "!")],
+    [("Room 12 is the one.", "12")],
+    [(f"He eats {number} of them now.", f"Kwa {number}.") for number in range(9)],
+    [(f"He eats {number} of them now.", "Kwa.") for number in range(4)],
+]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "number"),
+    [
+        *(([("He is eating the bread of his old mother.", text)], 1) for text in MISSING),
+        ([("?", "He is eating the bread.")], 1),
+        ([(f"He eats {number} of them now.", "later") for number in range(6)], 6),
+        *((pairs, 0) for pairs in TRANSLATED),
+    ],
+)
+def test_what_stands_for_a_missing_translation_is_dropped(pairs: list[tuple[str, str]], number: int) -> None:
+    finding = check_rows([*toy_pairs(20), *pairs]).get("placeholders")
+    assert (0 if finding is None else finding.count) == number
 
 
 @pytest.mark.parametrize(("source", "target"), PASSES)
@@ -334,6 +362,21 @@ def test_one_letter_has_one_apostrophe_where_that_is_clear(
     if action == "mended":
         assert findings["apostrophes"].note == "target: ' 200, ’ 20; now all are '"
         assert "’" in findings["apostrophes"].examples[0].target
+
+
+@pytest.mark.parametrize(("letter", "is_mixed"), [("ʔ", True), ("s", False)])
+def test_a_glottal_stop_for_the_apostrophe_of_the_same_words_is_reported(
+    letter: str, is_mixed: bool, tmp_path: Path
+) -> None:
+    words = ["ta'a", "ke'e", "mo'o", "su'u", "li'i", "ka'o"]
+    rows = [
+        (f"This is row {row}.", f"{words[row % 6]} {row}".replace("'", "'" if row % 4 < 2 else letter))
+        for row in range(200)
+    ]
+    table = write_tsv(tmp_path / "a.tsv", [*rows, ("That is it.", "kʔa k'i")])
+    report = prepare(table, tmp_path / "data", PrepareOptions(target_language="tar"))
+    counts = [finding.count for finding in report.manifest.findings if finding.check == "mixed-apostrophes"]
+    assert counts == [100] * is_mixed
 
 
 def test_pairs_that_an_apostrophe_alone_tells_apart_are_duplicates(tmp_path: Path) -> None:
