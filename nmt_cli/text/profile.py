@@ -31,7 +31,7 @@ CAPITALISED = "1:"  # begins a form that is the capitalised word
 FEWEST_FOR_LINES = 50  # words; to search for fewer, one by one, is faster than to split the table
 PAIRS_READ = 1_000  # of a file whose direction is looked for
 TURNED = 8.0  # natural logarithm of how much likelier the words of pairs are the other way round
-FEWEST_WORDS, FEWEST_OF_OTHERS = 10, 0.01  # with an apostrophe, and the share of words with another, if it is usual
+MIN_APOSTROPHES, MOST_OF_OTHERS = 10, 0.01  # words with a usual apostrophe; the share of words with another one
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
 
 
@@ -146,7 +146,7 @@ class WordCounts:
         counts = {mark: self.content.count(mark.encode()) for mark in APOSTROPHES}
         usual = max(counts, key=lambda mark: counts[mark])
         others = sum(counts.values()) - counts[usual]
-        return usual if counts[usual] >= FEWEST_WORDS and others <= FEWEST_OF_OTHERS * counts[usual] else ""
+        return usual if counts[usual] >= MIN_APOSTROPHES and others <= MOST_OF_OTHERS * counts[usual] else ""
 
     def list_beginning(self, stem: str) -> Iterator[str]:
         """Yields the lower-case words of the table that begin with `stem`."""

@@ -162,28 +162,30 @@ class Swapped(LanguageCheck):
         """Finds them by a language that the identifier knows where there are too few pairs to learn from."""
         if np.count_nonzero(candidates) >= MINIMUM_PAIRS or len(pairs.tag_sets) > 1 or not has_identifier():
             return super().find_problems(pairs, candidates, config)
-        found = np.zeros(len(pairs), np.bool_)
+        is_swapped = np.zeros(len(pairs), np.bool_)
         sides: tuple[Side, Side] = ("source", "target")
         for side, other, name in zip(sides, sides[::-1], pairs.shared_results.get("languages", ()), strict=False):
             if (code := find_code(name)) in load_identifier().labels and {*config.text_sides} == {*sides}:
                 rows = np.flatnonzero(candidates)
-                texts = zip(*(pairs.get_texts(each).select(rows) for each in (side, other)), strict=True)
-                found[rows] |= np.array([is_turned(text, beside, code) for text, beside in texts], np.bool_)
-        return CheckResult(found if 2 * np.count_nonzero(found) < np.count_nonzero(candidates) else ~candidates & False)
+                texts = zip(*(pairs.get_texts(role).select(rows) for role in (side, other)), strict=True)
+                is_swapped[rows] |= np.array([is_turned(text, beside, code) for text, beside in texts], np.bool_)
+        return CheckResult(
+            is_swapped if 2 * np.count_nonzero(is_swapped) < np.count_nonzero(candidates) else ~candidates & False
+        )
 
     def learn_judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> PairJudge:
         nats = DECISIVE_FOR_BOTH, DECISIVE_FOR_BOTH_PER_NGRAM
         return lambda source, target: source.is_foreign(*nats) & target.is_foreign(*nats)
 
 
-LIKELY, UNLIKELY = 0.5, 0.05  # probability of a language in a text that is in it, and in others
+SURELY, SURELY_NOT = 0.5, 0.05  # probability of a language in a text that is in it, and in others
 
 
 def is_turned(text: str, other: str, code: str) -> bool:
     """Whether the text beside one is in the language of this, and not that itself."""
     if min(len(text), len(other)) < SHORTEST_LINE or load_identifier().classify(text)[0] == code:
         return False
-    return rank_languages(text)[code] <= UNLIKELY and rank_languages(other)[code] >= LIKELY
+    return rank_languages(text)[code] <= SURELY_NOT and rank_languages(other)[code] >= SURELY
 
 
 class Language(LanguageCheck):

@@ -297,7 +297,7 @@ def judge_apostrophes(pairs: Pairs, side: Side, rows: IntArray, *, keep: bool) -
             counts.update(marks)
             marks_of[row] = {*marks}
         if GLOTTAL_STOP in text:
-            stops_of[row] = {*LETTERS.findall(text.lower())}
+            stops_of[row] = {*APOSTROPHE_WORD.findall(text.lower())}
     if stops_of and marks_of:
         note_glottal_stops(pairs, side, stops_of, [*marks_of], max(counts, key=lambda mark: counts[mark]))
     if counts.total() < FEWEST_APOSTROPHES or len(counts) < 2:
@@ -317,8 +317,8 @@ def judge_apostrophes(pairs: Pairs, side: Side, rows: IntArray, *, keep: bool) -
     return {row: APOSTROPHE.sub(usual, text) for row, text in zip(slips, texts, strict=True)}
 
 
-GLOTTAL_STOP, FEWEST_WORDS = "ʔ", 5
-LETTERS = re.compile(rf"[\w{APOSTROPHES}]+")
+GLOTTAL_STOP, FEWEST_IN_BOTH = "ʔ", 5
+APOSTROPHE_WORD = re.compile(rf"[\w{APOSTROPHES}]+")
 
 
 def note_glottal_stops(pairs: Pairs, side: Side, stops_of: dict[int, set[str]], rows: list[int], usual: str) -> None:
@@ -327,9 +327,9 @@ def note_glottal_stops(pairs: Pairs, side: Side, stops_of: dict[int, set[str]], 
     Many languages have both, one after a consonant, so that no word exists in both spellings.
     """
     texts = pairs.get_texts(side).select(np.array(rows))
-    words = (word for text in texts for word in LETTERS.findall(text.lower()) if usual in word)
+    words = (word for text in texts for word in APOSTROPHE_WORD.findall(text.lower()) if usual in word)
     both = set().union(*stops_of.values()) & {word.replace(usual, GLOTTAL_STOP) for word in words}
-    if len(both) >= FEWEST_WORDS:
+    if len(both) >= FEWEST_IN_BOTH:
         noted = pairs.shared_results.setdefault(MixedApostrophes.name, np.zeros(len(pairs), np.bool_))
         noted[[row for row, words in stops_of.items() if words & both]] = True
         written = f"{side}: {usual} and {GLOTTAL_STOP} in the same words, such as {min(both)}"
@@ -365,18 +365,18 @@ class Placeholders(CorpusCheck):
     problem = "no translation but what stands for a missing one: ?, XXX, N/A, [missing], the same for many sentences"
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
-        facts, found = pairs.facts, np.zeros(len(pairs), np.bool_)
+        facts, is_missing = pairs.facts, np.zeros(len(pairs), np.bool_)
         lengths: dict[Side, NDArray[np.int32]] = {"source": facts.source_lengths, "target": facts.target_lengths}
         sums = {side: max(1, int(count[candidates].sum(dtype=np.int64))) for side, count in lengths.items()}
         for side, other in (SIDES, SIDES[::-1]):
             is_short = self.find_short(lengths[side], lengths[other], sums[side] / sums[other], candidates)
             rows = pairs.scratch.find_rows(is_short)
-            texts, full = ([*pairs.get_texts(each).select(rows)] for each in (side, other))
+            texts, full = ([*pairs.get_texts(role).select(rows)] for role in (side, other))
             repeated = Counter(text for text, _ in {*zip(texts, full, strict=True)})
             judged = zip(texts, full, strict=True)
             stands = [stands_for_none(*pair) or repeated[pair[0]] >= OFTEN_REPEATED for pair in judged]
-            found[rows] |= np.array(stands, np.bool_)
-        return CheckResult(found)
+            is_missing[rows] |= np.array(stands, np.bool_)
+        return CheckResult(is_missing)
 
     def find_short(
         self, lengths: NDArray[np.int32], others: NDArray[np.int32], ratio: float, candidates: BoolArray
@@ -384,21 +384,23 @@ class Placeholders(CorpusCheck):
         """Returns (N,) the candidates with a text far too short for the one beside it; `ratio` is the usual one."""
 
         def is_short(block: slice) -> BoolArray:
-            is_brief = (lengths[block] > 0) & (lengths[block] <= LONGEST_PLACEHOLDER)
+            is_brief = (lengths[block] > 0) & (lengths[block] <= LONGEST_STAND_IN)
             is_sentence = others[block] >= np.maximum(SHORTEST_SENTENCE, MUCH_LONGER * lengths[block] / ratio)
             return np.asarray(is_brief & is_sentence & candidates[block])
 
         return judge_blocks(len(candidates), is_short)
 
 
-LONGEST_PLACEHOLDER, SHORTEST_SENTENCE = 20, 15  # characters
+LONGEST_STAND_IN, SHORTEST_SENTENCE = 20, 15  # characters
 MUCH_LONGER, OFTEN_REPEATED = 2.5, 5
-PLACEHOLDER = re.compile(r"(?i:n/a|todo|tb[ad]|fixme|x{3,})|NA|[(\[<{].*[)\]>}]")
+USUAL_PLACEHOLDER = re.compile(r"(?i:n/a|todo|tb[ad]|fixme|x{3,})|NA|[(\[<{].*[)\]>}]")
 
 
 def stands_for_none(text: str, other: str) -> bool:
     """Whether a text has no word, or is a usual placeholder, beside one that is a sentence."""
-    return (not has_word(text) and has_letters(other)) or bool(PLACEHOLDER.fullmatch(text) and other[0] != text[0])
+    return (not has_word(text) and has_letters(other)) or bool(
+        USUAL_PLACEHOLDER.fullmatch(text) and other[0] != text[0]
+    )
 
 
 class LostCharacters(PairCheck):

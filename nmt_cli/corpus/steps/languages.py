@@ -171,8 +171,8 @@ def find_misread_rows(
             other: Side = "target" if side == "source" else "source"
             is_turned = read is None and recognise_language(pairs, pairs.get_texts(other), rows) == code
             if is_turned and usual in languages:
-                named = languages if config.reverse else languages[::-1]
-                typed = f"--source-language {named[0]} --target-language {named[1]}"
+                order = languages if config.reverse else languages[::-1]
+                typed = f"--source-language {order[0]} --target-language {order[1]}"
                 problem = (
                     f"a file whose {other} reads as {find_language(code).name}, the language of its {side}: its "
                     f"columns are the other way round; use {typed}{'' if config.reverse else ' --reverse'}"
