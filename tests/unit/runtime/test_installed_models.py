@@ -100,7 +100,7 @@ def test_the_error_names_the_models_that_are_there_and_the_first_step_to_another
         (place / name).write_text("")
         hints.append(explain_missing_model(Path("model")).hint)
     example = "train one on your sentence pairs, beginning with `nmt prepare corpus.tsv`; or install one"
-    steps = (example, example, "first with `nmt prepare 'my pairs.xlsx'`; or", "train one: `nmt train`; or")
+    steps = (example, example, "beginning with `nmt prepare 'my pairs.xlsx'`; or", "train one: `nmt train`; or")
     assert all(step in hint for step, hint in zip(steps, hints, strict=True))
     install_model(site, "xxx-yyy")
     assert "name a model that exists, --model xxx-yyy;" in explain_missing_model(Path("model")).hint
