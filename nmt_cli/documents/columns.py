@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import NamedTuple
@@ -47,6 +48,21 @@ def require_languages(source: DocumentSource) -> None:
 def has_header(source: DocumentSource) -> bool:
     """Whether the first line is a header, because a `--column` is a name rather than a number."""
     return any(map(is_name, source.config.column))
+
+
+def select_columns(source: DocumentSource, first: Sequence[str]) -> DocumentSource:
+    """Returns the source with only those columns that a table among others has; with all if it has none of them."""
+    names = [name.strip() for name in first]
+    columns = tuple(column for column in source.config.column if column in names or not is_name(column))
+    is_partial = source.is_among_others and has_header(source) and columns
+    return source._replace(config=replace(source.config, column=columns)) if is_partial else source
+
+
+def fit_columns(document: Document, first: Sequence[str]) -> None:
+    """Leaves out the columns that a table among others lacks, and notes them."""
+    named, document.source = document.source.config.column, select_columns(document.source, first)
+    for column in [column for column in named if column not in document.source.config.column]:
+        document.notes[f"tables that have no column {column!r}, but another one to translate"] += 1
 
 
 def find_column_indexes(source: DocumentSource, first: Sequence[str]) -> list[int]:
@@ -97,11 +113,12 @@ def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[
     fills = config.new_column is not None and config.new_column in existing
     columns = [AddedColumn(name, partial(get_text, number), number=number) for number, name in enumerate(names)]
     columns = [] if fills else columns
-    columns += [AddedColumn(config.qa_column, join_messages)] if config.qa_column is not None else []
+    if config.qa_column is not None:
+        columns.append(AddedColumn(config.qa_column, partial(join_messages, config.column)))
     for number, name in enumerate(names if config.confidence else ()):
         columns.append(AddedColumn(f"{name}_confidence", partial(format_confidence, number), is_number=True))
     for index, added in enumerate(columns):
-        name, option = added.name, "--qa-column" if added.format is join_messages else "--new-column"
+        name, option = added.name, "--qa-column" if added.name == config.qa_column else "--new-column"
         if re.search(r"[\t\r\n]", name):
             raise OptionError(f"{option} cannot be {name!r}", hint="use a name without tabs and line ends")
         if name in existing or name in [other.name for other in columns[:index]]:
@@ -120,10 +137,15 @@ def format_confidence(number: int, translations: Sequence[Translation]) -> str:
     return "" if confidence is None else f"{confidence:.4f}"
 
 
-def join_messages(translations: Sequence[Translation]) -> str:
-    """Joins the messages of failed checks on one line; empty if no check failed."""
-    messages = "; ".join(check.message for translation in translations for check in translation.checks)
-    return replace_surrogates(" ".join(messages.split()))
+def join_messages(columns: Sequence[str], translations: Sequence[Translation]) -> str:
+    """Joins the messages of failed checks on one line, after the column if there are several; empty without any."""
+    failed = zip(columns, translations, strict=True) if len(columns) > 1 else [("", item) for item in translations]
+    messages = [
+        (f"{column}: " if column else "") + "; ".join(check.message for check in translation.checks)
+        for column, translation in failed
+        if translation.checks
+    ]
+    return replace_surrogates(" ".join("; ".join(messages).split()))
 
 
 def count_missing_fields(fields: Sequence[str], width: int, notes: Counter[str]) -> int:

@@ -104,6 +104,7 @@ class DocumentSource(NamedTuple):
     first: int = 1  # the number of the first line
     is_file: bool = False  # whether all lines are there, so that the first may be looked at together
     is_complete: bool = False  # whether what is written is a file by itself, whose last line may lack its end
+    is_among_others: bool = False  # whether the options are those of several files, of which it may lack a column
     reads_back: bool = False  # whether it is a translation, of which every value is read, whatever it says
 
     def decode_lines(self, *, ends: bool = False) -> Iterator[str]:

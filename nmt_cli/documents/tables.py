@@ -23,6 +23,7 @@ from nmt_cli.documents.columns import (
     count_missing_fields,
     find_column_indexes,
     find_filled_column,
+    fit_columns,
     has_header,
     list_added_columns,
     require_columns,
@@ -123,6 +124,7 @@ class TableDocument(Document):
         self.columns: list[int] = []
         for row in self.fields.read_rows(lines, self.source):
             if not self.columns:
+                fit_columns(self, row.fields)
                 self.columns, self.width = find_column_indexes(self.source, row.fields), len(row.fields)
                 names = row.fields if has_header(self.source) else []
                 self.added, self.filled = list_added_columns(self.source, names), find_filled_column(self.source, names)
@@ -255,7 +257,8 @@ class JsonLinesDocument(Document):
             texts = [self.check_text(number, key, present.get(key), values) for key in keys]
             yield self.make_unit(columns, texts, body, end)
         require_columns(self.source)
-        if first_missing is not None and (lacking := [key for key in keys if key not in known]):
+        lacking = [key for key in keys if key not in known]
+        if first_missing is not None and lacking and not (known and self.source.is_among_others):
             key, (number, values) = lacking[0], first_missing
             paths = list(islice(list_text_paths(values), LISTED_PATHS))
             nearest = find_nearest(key, paths)

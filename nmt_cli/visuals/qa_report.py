@@ -106,7 +106,7 @@ class QaReport:
 
     def add(self, translation: Translation, where: str = "", number: int | None = None) -> None:
         """Counts one translation, of this number in its file; keeps it if it failed a check or was changed."""
-        self.texts += 1
+        self.texts += bool(translation.source.strip())
         self.recalled += translation.is_recalled
         entry = QaEntry.from_translation(number or self.texts, translation, where)
         if translation.checks:

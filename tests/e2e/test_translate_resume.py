@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from nmt_cli.api.translating.outputs import OutputState, WrittenFiles
 from nmt_cli.api.translating.resume import ResumableJob
 from support.archives import make_docx, unpack
 
@@ -121,16 +122,49 @@ def test_a_file_that_a_person_has_edited_is_not_replaced_by_going_on(interrupted
     assert (
         "the translation was interrupted; continue with: nmt translate in" in said and "--output out --resume" in said
     )
-    edited = written.stat().st_mtime + 100
     written.write_text("corrected by hand\n")
-    os.utime(written, (edited, edited))
-    said = refuse(interrupted, *arguments, "--resume")
-    assert "out/a.txt has changed since the interruption" in said and "move it away" in said
+    again = {path: path.read_bytes() for path in (interrupted / "out").iterdir()}
+    said = finish(interrupted, *arguments, "--force")  # which starts over
+    assert "1 edited file is kept: out/a.txt;" in said and "in/b.docx: 48 texts" in said and "in/a.txt" not in said
+    (interrupted / "out/b.docx").unlink()
+    for path, content in again.items():
+        path.write_bytes(content)
+    kept = "1 edited file is kept: out/a.txt;"
+    said = finish(interrupted, *arguments, "--resume")
+    assert kept in said and "continues where it was interrupted" in said
     assert written.read_text() == "corrected by hand\n"
-    written.unlink()
-    finish(interrupted, *arguments, "--resume")
-    assert "2 files are up to date" in finish(interrupted, *arguments, "--resume")  # nothing is interrupted any more
+    said = finish(interrupted, *arguments, "--resume")  # nothing is interrupted any more
+    assert kept in said and "1 file is up to date" in said
+
+
+def test_a_file_edited_without_a_record_is_kept_too_but_not_by_force(interrupted: Path) -> None:
+    arguments, written = ["in", "-o", "out", "--context", "0"], interrupted / "out/a.txt"
+    kill_after(interrupted, LINES // BLOCK + 3, 0.01, arguments)
+    (interrupted / "out/.nmt.written").unlink()
+    written.write_text("corrected by hand\n")
+    edited = written.stat().st_mtime + 100
+    os.utime(written, (edited, edited))
+    for _ in range(2):
+        assert "1 edited file is kept: out/a.txt;" in finish(interrupted, *arguments, "--resume")
+        assert written.read_text() == "corrected by hand\n"
+    (interrupted / "out/.nmt.written").unlink()
+    said = finish(interrupted, *arguments, "--force")
+    assert "--force replaces 1 file that nmt has no record of: out/a.txt" in said
     assert written.read_text() != "corrected by hand\n"
+
+
+@pytest.mark.parametrize(("written", "state"), [(b"old", "outdated"), (b"new", "current"), (b"by hand", "edited")])
+def test_a_run_killed_before_a_file_gets_its_name_leaves_what_is_known(
+    tmp_path: Path, written: bytes, state: OutputState
+) -> None:
+    content, target = tmp_path / "content", tmp_path / "a.txt"
+    for text, cause in ((b"old", "o:1"), (b"new", "o:2")):
+        content.write_bytes(text)
+        WrittenFiles().add(target, content, tmp_path / "source.txt", cause)
+    with (tmp_path / ".nmt.written").open("a") as record:
+        record.write('\n{"a.t')  # killed while it wrote
+    target.write_bytes(written)
+    assert WrittenFiles().find_state(target, "o:2") == state
 
 
 def test_a_second_run_translates_what_changed_and_replaces_no_edited_file(interrupted: Path) -> None:
@@ -151,6 +185,9 @@ def test_a_second_run_translates_what_changed_and_replaces_no_edited_file(interr
     said = finish(interrupted, *arguments, "--force", "--report", "qa.html")  # which needs all texts
     assert "in/c.txt: 1 text" in said and "b.docx: 48 texts" in said and "in/a.txt" not in said
     assert "in/c.txt: 1 text" in finish(interrupted, *arguments, "--json")  # which replaces files by the same
+    assert "qa.html: 0 texts to check" in finish(interrupted, *arguments, "--report", "qa.html")  # which nmt wrote
+    (interrupted / "qa.html").write_text("my remarks\n")
+    assert "qa.html already exists" in refuse(interrupted, *arguments, "--report", "qa.html")
     (interrupted / "in/t.csv").write_text("id,text\n1,hello\n")
     _, said = start(interrupted, *arguments).communicate(timeout=120)
     assert "in/t.csv: not translated" in said

@@ -282,7 +282,7 @@ class DocumentOpener:
     def defer_file(self, file: InputFile) -> Document:
         """Returns a document that is opened when it is read, without the options that others have and it lacks."""
         format, source = self.identify_file(file.path)
-        source = source._replace(config=fit_options(format.name, source.config, file.beside))
+        source = source._replace(config=fit_options(format.name, source.config, file.beside), is_among_others=True)
         self.accept_format(format)
         check_options(format.name, source)
         return DeferredDocument(source, format, self)

@@ -269,7 +269,7 @@ def name_output(output: str, path: Path, relative: Path, language: str) -> Path:
 # What nmt wrote to a folder, so that the next run knows what is up to date and what a person has edited since.
 
 
-RECORD = ".nmt.written"  # in each folder of outputs: {"a.txt": {"content": "9f8...", "cause": "c01...", "source": ...}}
+RECORD = ".nmt.written"  # in each folder of outputs, a line a file: {"a.txt": ["9f8...", "c01...", "../in/a.txt"]}
 OutputState = Literal["unknown", "current", "outdated", "edited", "edited before its source"]
 
 
@@ -282,50 +282,63 @@ class WrittenFile(NamedTuple):
 
 
 class WrittenFiles:
-    """The records of the folders of outputs. A damaged record says nothing."""
+    """The records of the folders of outputs. A damaged line says nothing.
+
+    A line is appended just before its file gets its name. The older line about that file counts, too, until the run is
+    complete: a run killed in between leaves the old file.
+    """
 
     def __init__(self) -> None:
-        self.folders: dict[Path, dict[str, WrittenFile]] = {}
+        self.folders: dict[Path, dict[str, list[WrittenFile]]] = {}
+        self.recorded_in: dict[Path, Path] = {}  # the folder of the record, for a file elsewhere
 
-    def open_folder(self, folder: Path) -> dict[str, WrittenFile]:
-        """Returns what is known about the files of a folder, by name."""
+    def locate(self, target: Path) -> tuple[Path, str]:
+        """Returns the folder whose record has a file, and its name there."""
+        folder = self.recorded_in.get(target, target.parent)
+        return folder, os.path.relpath(target, folder)
+
+    def open_folder(self, folder: Path) -> dict[str, list[WrittenFile]]:
+        """Returns what is known about the files of a folder, by name, the newest last."""
         if folder not in self.folders:
-            self.folders[folder] = {}
-            with suppress(OSError, ValueError, TypeError, AttributeError):
-                values = json.loads((folder / RECORD).read_bytes()).items()
-                self.folders[folder] = {name: WrittenFile(*map(str, fields)) for name, fields in values}
+            files = self.folders[folder] = {}
+            with suppress(OSError):
+                for line in (folder / RECORD).read_bytes().split(b"\n"):
+                    with suppress(ValueError, TypeError, AttributeError):
+                        for name, fields in json.loads(line).items():
+                            files.setdefault(name, []).append(WrittenFile(*map(str, fields)))
         return self.folders[folder]
 
     def find_state(self, target: Path, cause: str) -> OutputState:
         """Returns whether a file and its causes are unchanged since it was written."""
-        written = self.open_folder(target.parent).get(target.name)
-        if written is None or not target.is_file():
+        folder, name = self.locate(target)
+        known = self.open_folder(folder).get(name)
+        if not known or not target.is_file():
             return "unknown"
-        if hash_file(target) != written.content:
-            return "edited" if written.cause.split(":")[1:] == cause.split(":")[1:] else "edited before its source"
+        content = hash_file(target)
+        written = next((written for written in reversed(known) if written.content == content), None)
+        if written is None:
+            return "edited" if known[-1].cause.split(":")[1:] == cause.split(":")[1:] else "edited before its source"
         return "current" if written.cause == cause else "outdated"
 
     def find_source(self, path: Path) -> Path | None:
         """Returns the file of which a file is the translation; None if it is not known to be one."""
-        written = self.open_folder(path.parent).get(path.name)
-        return None if written is None else path.parent / written.source
+        known = self.open_folder(path.parent).get(path.name)
+        return path.parent / known[-1].source if known else None
 
-    def forget(self, targets: Iterable[Path]) -> None:
-        """Removes files that are about to be written: an interrupted run leaves some old and some new."""
-        forgotten = [self.open_folder(target.parent).pop(target.name, None) for target in targets]
-        if any(forgotten):
-            self.write()
+    def add(self, target: Path, content: Path, source: Path, cause: str) -> None:
+        """Records a file that is about to be written; until then, its content has another name."""
+        folder, name = self.locate(target)
+        written = WrittenFile(hash_file(content), cause, os.path.relpath(source, folder))
+        self.open_folder(folder).setdefault(name, []).append(written)
+        with (folder / RECORD).open("a", encoding="utf-8") as file:
+            file.write(f"\n{json.dumps({name: written})}")  # whatever a killed process left of its line
 
-    def add(self, target: Path, source: Path, cause: str) -> None:
-        """Records a file that is complete."""
-        written = WrittenFile(hash_file(target), cause, os.path.relpath(source, target.parent))
-        self.open_folder(target.parent)[target.name] = written
-
-    def write(self) -> None:
-        """Writes the records of all folders that have or had one."""
+    def shorten(self) -> None:
+        """Replaces the records by their newest lines, since all files are complete."""
         for folder, files in self.folders.items():
-            if files or (folder / RECORD).exists():
-                write_text(folder / RECORD, json.dumps(files) + "\n")
+            if files:
+                lines = (f"{json.dumps({name: known[-1]})}\n" for name, known in files.items())
+                write_text(folder / RECORD, "".join(lines))
 
 
 class OutputFiles(AbstractContextManager["OutputFiles"]):
@@ -339,7 +352,8 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
         self.stack = ExitStack()
         self.stream = stream
         self.is_apart = is_apart
-        self.complete: list[Path] = []  # of those that are apart
+        self.kept = set[Path]()  # targets that stay as they are, although their texts are translated
+        self.record: Callable[[Path, Path], None] | None = None  # gets a target and its complete content, to be renamed
         self.has_written = False
 
     def __enter__(self) -> OutputFiles:
@@ -371,7 +385,13 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
         """Completes the previous file and begins the next."""
         self.stack.close()
         with ExitStack() as stack:
-            temporary = stack.enter_context(stage_file(path))
+            temporary = stack.enter_context(discard_file(path) if path in self.kept else stage_file(path))
+
+            def record(error: type[BaseException] | None, *_: object) -> None:
+                if error is None and self.record is not None:
+                    self.record(path, temporary)
+
+            stack.push(record)
             self.stream = protect_terminal(stack.enter_context(temporary.open("wb")))
             self.stack = stack.pop_all()
 
@@ -381,12 +401,11 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
             self.stream.flush()
             self.has_written = True
 
-    def end_file(self, target: Path, error: BaseException | None) -> None:
+    def end_file(self, error: BaseException | None) -> None:
         """Completes the file; after an error, the file is as before."""
         stack, self.stack = self.stack, ExitStack()
         if error is None:
             stack.close()
-            self.complete.append(target)
             return
         with suppress(type(error)):
             stack.__exit__(type(error), error, error.__traceback__)
@@ -400,6 +419,15 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
             yield [TranslationUnit((), file.begin)]
             yield from batch(file.read_units())
             yield [TranslationUnit((), file.end)]
+
+
+@contextmanager
+def discard_file(path: Path) -> Iterator[Path]:
+    """Yields a temporary path for the content of a file that stays as it is."""
+    from tempfile import TemporaryDirectory  # which few runs need
+
+    with TemporaryDirectory() as folder:
+        yield Path(folder) / path.name
 
 
 class FileUnits:
@@ -419,7 +447,7 @@ class FileUnits:
 
     def end(self, _translations: Sequence[Translation]) -> str:
         self.summary.error = self.error
-        self.outputs.end_file(self.target, self.error)
+        self.outputs.end_file(self.error)
         return ""
 
     def read_units(self) -> Iterator[TranslationUnit]:

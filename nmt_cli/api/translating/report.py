@@ -102,7 +102,7 @@ class TranslationReport:
     repaired: Counter[str] = field(default_factory=Counter)  # texts with such a fault
     faults: Counter[Fault] = field(default_factory=Counter)  # faults that no remedy helped against
     source_cuts: SourceCuts = field(default_factory=SourceCuts)
-    texts: int = 0
+    texts: int = 0  # without blank ones
     origins: Counter[str] = field(default_factory=Counter)  # of the texts, the network or a translation memory
     guided: int = 0  # texts that are like pairs of a translation memory
     failed: int = 0  # texts that failed a check
@@ -117,7 +117,8 @@ class TranslationReport:
     memory: TranslationMemory | None = None  # that was named
     terms: Glossary | None = None  # that was named, until one of its terms occurs
     recalled: set[str] = field(default_factory=set)  # the sources of its pairs that texts had, if it is small
-    leaves_out: bool = False  # whether files that stay as they are have no part in it
+    leaves_out: bool = False  # whether files that are up to date have no part in it
+    keeps_edited: bool = False  # whether files that a person has edited have none
     bleu: float | None = None  # of the model on its development set
     gain: float | None = None  # in chrF there, beyond that of random sentences
     unrated: str = ""  # why it cannot estimate its confidence
@@ -129,7 +130,7 @@ class TranslationReport:
 
     def add(self, translation: Translation) -> None:
         """Counts one translation."""
-        self.texts += 1
+        self.texts += bool(translation.source.strip())
         self.files.add(translation)
         self.origins[translation.origin] += 1
         self.guided += bool(translation.guides)
@@ -244,13 +245,15 @@ class TranslationReport:
         yield from self.describe_words()
         yield from self.describe_registers()
         yield from (Remark(f"{note}: {count:,}") for note, count in self.notes.items())
-        if self.terms is not None and self.texts and not self.leaves_out:
+        if self.terms is not None and self.texts and not (self.leaves_out or self.keeps_edited):
             yield Remark(NO_TERM)
         if self.replacements:
             workers = format_count(self.replacements, "worker")
             yield Remark(f"{workers} died and had to be replaced; the lines in progress were translated again")
         is_idle = self.origins.total() == self.origins["network"] and not self.guided
-        is_elsewhere = is_idle and self.leaves_out  # its texts may be in the files that are left out
+        is_elsewhere = is_idle and (
+            self.leaves_out or self.keeps_edited
+        )  # its texts may be in the files that are left out
         if self.memory is not None and not is_elsewhere:
             yield Remark(f"{'' if is_idle else '  '}{self.describe_memory(self.memory)}", is_warning=is_idle)
         if self.repairs:
@@ -318,7 +321,8 @@ class TranslationReport:
         text += f"; part of {format_count(partly, f'more {thing}' if whole else thing)}" if partly else ""
         others = memory.list_others(self.recalled) if self.recalled and not self.leaves_out else []
         shown = join_first(f'"{shorten_text(source, PAIR_SHOWN)}"' for source in others)
-        return text + (f"; no text matches {format_count(len(others), 'pair')}: {shown}" if others else "")
+        where = " of the other files" if self.keeps_edited else ""
+        return text + (f"; no text{where} matches {format_count(len(others), 'pair')}: {shown}" if others else "")
 
     @property
     def is_other_language(self) -> bool:

@@ -20,7 +20,7 @@ from nmt_cli.api.translating.outputs import OutputFiles, WrittenFiles
 from nmt_cli.api.translating.request import TranslateCommand, list_options
 from nmt_cli.documents import fit_options
 from nmt_cli.errors import DataError, OptionError, OutputError
-from nmt_cli.files import has_content, hash_file, hold_file
+from nmt_cli.files import REPLACE, has_content, hash_file, hold_file
 from nmt_cli.formats.inputs import list_typed_files
 from nmt_cli.formats.sniffing import recognise_format
 from nmt_cli.jobs.units import TranslationExecutor
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 JOURNAL = ".{name}.journal"
 OF_FOLDER = "nmt"  # stands for the name in that of a folder's journal
 EDITED_SHOWN = 5
+REPORT = "report"  # the cause of one
 CLOSE = 1.0  # seconds from the last block of a journal to the last file that it completes
 NOTHING_DONE = "stopped before the first texts were finished: nothing was {}"
 TOGETHER = f" (the first {FIRST_BLOCK} are saved together)"
@@ -56,10 +57,12 @@ class ResumableJob:
         self.inputs, self.outputs = list(inputs), outputs
         self.current, self.edited = 0, list[str]()  # outputs that stay: how many are up to date; the edited ones
         self.written, self.causes = WrittenFiles(), dict[Path, str]()
+        self.report = None if command.checks.report is None else Path(command.checks.report)
         self.same = set[Path]()  # outputs that are written again as they are, since a report needs their texts
+        self.replaced = list[str]()  # outputs that nmt may not have written
         self.path = locate_journal(command.output, inputs, outputs)
         self.journal: BlockJournal | None = None
-        self.resumes = False
+        self.resumes = self.is_begun = False
         if self.path is None:
             self.require_free()
             if command.resume:
@@ -70,27 +73,44 @@ class ResumableJob:
         from nmt_cli.jobs.journal import BlockJournal  # which lines that arrive on standard input do not need
 
         begun, job = BlockJournal(self.path, {}).read_identity(), describe_job(command, inputs)
+        begun_job, begun_targets = job, outputs.targets
         if outputs.is_apart:
-            job["kept"] = self.keep_files(job, (begun or {}).get("kept") if command.resume else None)
+            kept = (begun or {}).get("kept")
+            kept = kept if isinstance(kept, list) else None
+            begun_job = leave_out(job, kept or [])
+            begun_targets = [
+                target
+                for file, target in zip(inputs, outputs.targets, strict=True)
+                if str(file.path) in begun_job["input"]
+            ]
+            job = leave_out(job, self.keep_files(job, kept if command.resume else None))
+            outputs.record = self.record_file
+            if self.report is not None:
+                self.written.recorded_in[self.report] = self.path.parent
         self.journal = BlockJournal(self.path, job)
-        self.is_begun = begun == self.journal.identity
+        self.is_begun = begun == BlockJournal(self.path, begun_job).identity
         self.resumes = command.resume and begun is not None
         if self.resumes and not self.is_begun:
             raise DataError(
                 f"{command.output} was started with {name_difference(begun or {}, self.journal.identity)}",
                 hint=f"continue with the same options, or start over: {describe_command(command)} --force",
             )
+        if self.is_begun and not (self.resumes or command.force):
+            for target in filter(has_content, begun_targets):
+                hint = f"the translation was interrupted; continue with: {describe_command(command)} --resume"
+                raise OutputError(f"{target} already exists", hint=hint)
         self.require_free()
 
     @property
     def targets(self) -> Sequence[Path]:
         return self.outputs.targets
 
-    def keep_files(self, job: dict[str, Any], kept: object) -> list[str]:
+    def keep_files(self, job: dict[str, Any], kept: list[Any] | None) -> list[str]:
         """Takes files out of the job, and returns them: the `kept` ones of an interrupted job.
 
         Otherwise, those whose translation is up to date, unless a report needs all texts; and those whose translation
-        a person has edited.
+        a person has edited. Texts of a file that was edited after an interruption have a part in the job that goes on,
+        but the file is kept.
         """
         needs_all = self.command.checks.report is not None or self.command.checks.strict or self.command.layout.json
         settings, document = {**job, "input": None}, self.command.document
@@ -100,19 +120,22 @@ class ResumableJob:
             options = job["options"] | dict(list_options(fit_options(format.name, document, file.beside)))
             cause = f"{hash_value(settings | {'options': options})}:{hash_value(job['input'][str(file.path)])}"
             state = self.written.find_state(target, cause)
+            if state == "unknown" and has_content(target):
+                state = "edited" if kept is not None and self.is_newer(target) else state
+                self.replaced += [str(target)] * (state == "unknown" and self.command.force)
             is_edited = state in ("edited", "edited before its source")
             is_kept = is_edited or (state == "current" and not needs_all)
-            if str(file.path) in kept if isinstance(kept, list) else is_kept:
+            note = "" if state == "edited" else " (its source has changed since)"
+            self.edited += [f"{target}{note}"] * is_edited
+            if is_kept if kept is None else str(file.path) in kept:
                 left_out.append(str(file.path))
                 self.current += state == "current"
-                note = "" if state == "edited" else " (its source has changed since)"
-                self.edited += [f"{target}{note}"] * is_edited
-                del job["input"][str(file.path)]
             else:
                 inputs.append(file)
                 targets.append(target)
                 self.causes[target] = cause
                 self.same |= {target} if state == "current" else set()
+                self.outputs.kept |= {target} if is_edited else set()
         self.inputs, self.outputs.targets = inputs, targets
         return left_out
 
@@ -127,15 +150,25 @@ class ResumableJob:
                 "after its source (--tm old.docx,edited.docx)"
             )
             console.say(f"{edited}: {join_first(self.edited, EDITED_SHOWN)}; {way_on}")
+        if self.replaced:
+            files = format_count(len(self.replaced), "file")
+            console.say(
+                f"--force replaces {files} that nmt has no record of: {join_first(self.replaced, EDITED_SHOWN)}"
+            )
         return bool(self.current or self.edited) and not self.inputs
 
-    def record_files(self) -> None:
-        """Records the files that are complete."""
-        sources = {target: file.path for target, file in zip(self.targets, self.inputs, strict=False)}
-        for target in self.outputs.complete:
-            if target in self.causes and target.is_file():
-                self.written.add(target, sources[target], self.causes[target])
-        self.written.write()
+    def record_file(self, target: Path, content: Path) -> None:
+        """Records a file that is complete, so that also after an interruption a person's changes are seen."""
+        self.written.add(target, content, self.inputs[self.targets.index(target)].path, self.causes[target])
+
+    def record_report(self) -> None:
+        """Records the report of a folder, which the same command replaces unless a person has edited it."""
+        if self.report is not None and self.report in self.written.recorded_in:
+            self.written.add(self.report, self.report, self.report, REPORT)
+
+    def is_newer(self, target: Path) -> bool:
+        """Whether a file is newer than the journal, and so not of the interrupted run."""
+        return self.path is not None and target.stat().st_mtime > self.path.stat().st_mtime + CLOSE
 
     def require_free(self) -> None:
         """Raises OutputError for a file that the job would change, and that it did not write itself.
@@ -144,18 +177,19 @@ class ResumableJob:
         """
         if self.command.force:
             return
+        report = self.report
+        if report is not None and has_content(report) and self.written.find_state(report, REPORT) != "current":
+            hint = f"{REPLACE}, or name another file with --report"
+            raise OutputError(f"{report} already exists", hint=hint)
         for target in filter(has_content, self.targets):
-            if target in self.same:
+            if target in self.same or target in self.outputs.kept:
                 continue
-            if self.path is None or self.journal is None or not self.is_begun:
+            if not self.resumes:
                 again = f"to replace the files that you did not edit: {describe_command(self.command)} --force"
                 hint = f"{again if self.outputs.is_apart else 'replace it with --force'}, or choose another -o"
                 raise OutputError(f"{target} already exists", hint=hint)
-            if not self.resumes:
-                hint = f"the translation was interrupted; continue with: {describe_command(self.command)} --resume"
-                raise OutputError(f"{target} already exists", hint=hint)
-            if target.stat().st_mtime > self.path.stat().st_mtime + CLOSE:
-                hint = "move this file away, or replace all files with --force instead of --resume"
+            if self.is_newer(target):
+                hint = "move this file away, or replace it with --force instead of --resume"
                 raise OutputError(f"{target} has changed since the interruption", hint=hint)
 
     @property
@@ -204,10 +238,9 @@ class ResumableJob:
                 console.say(self.greeting)
             if self.command.resume:
                 self.remove_partial_files()
-            self.written.forget(self.causes)
             with self.keep_journal(console):
                 yield
-            self.record_files()
+            self.written.shorten()
 
     @contextmanager
     def hold_lock(self) -> Iterator[None]:
@@ -288,6 +321,12 @@ def describe_job(command: TranslateCommand, inputs: Sequence[InputFile]) -> dict
         "options": options,
         "files": {name: list(map(hash_file, paths)) for name, paths in files.items()},
     }
+
+
+def leave_out(job: Mapping[str, Any], kept: list[Any]) -> dict[str, Any]:
+    """Returns a job without the files that are kept."""
+    texts = {path: text for path, text in job["input"].items() if path not in kept}
+    return {**job, "input": texts, "kept": kept}
 
 
 def name_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

@@ -33,7 +33,7 @@ from nmt_cli.api.translating.request import LineWriter, TranslateCommand
 from nmt_cli.api.translating.resume import ResumableJob
 from nmt_cli.documents import UNMARKED
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, format_text
-from nmt_cli.files import PAGE_OR_JSON, REPLACE, require_file, require_output
+from nmt_cli.files import PAGE_OR_JSON, require_file, require_output
 from nmt_cli.formats import BY_NAME, TEXT
 from nmt_cli.formats.inputs import list_typed_files
 from nmt_cli.jobs.units import translate_units
@@ -95,11 +95,11 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
         with resumable.open_executor(request, silence_ray(command.processes), finished.search) as executor:
             for written in translate_units(batches, executor, report.add, options.scope):
                 outputs.write(written)
-                lines = written.count(b"\n") // writer.rows if has_lines else report.texts - finished.texts
-                finished.write(lines, report.texts)
+                finished.write(written.count(b"\n") // writer.rows if has_lines else None, report.origins.total())
     # 4. Collect what a person should look at.
     report.add_notes(documents, executor)
     report.write_qa()
+    resumable.record_report()
     if command.has_json_summary:
         console.output.write(report.files.write_json())
     return report
@@ -122,9 +122,9 @@ class FinishedLines:
         self.lines = self.texts = 0  # that are written
         self.ahead: dict[int, int] = {}  # translated texts of blocks that are not yet written, by their first
 
-    def write(self, lines: int, texts: int) -> None:
-        """Counts further lines; `texts` have now been written in all."""
-        self.lines, self.texts = self.lines + lines, texts
+    def write(self, lines: int | None, texts: int) -> None:
+        """Counts further lines, as many as texts without any; `texts` have now been written in all."""
+        self.lines, self.texts = self.lines + (texts - self.texts if lines is None else lines), texts
         self.search(texts, 0)
 
     def search(self, first: int, done: int) -> None:
@@ -158,8 +158,7 @@ def find_inputs(command: TranslateCommand) -> FolderContent:
     """
     if command.checks.report is not None:  # now, since hours may pass before it is written
         others = [*command.files, *([Path(command.output)] if command.output else [])]
-        way_on = None if command.force else REPLACE
-        require_output(Path(command.checks.report), "--report", endings=PAGE_OR_JSON, inputs=others, way_on=way_on)
+        require_output(Path(command.checks.report), "--report", endings=PAGE_OR_JSON, inputs=others)
     inputs = check_files(command.files, command.request.model, command.models if command.are_models_named else ())
     require_folder_for_output(inputs, command.output)
     values = command.option_values
@@ -276,7 +275,8 @@ def open_report(
         max_length=length,
         memory=memory,
         terms=glossary,
-        leaves_out=bool(job.current or job.edited),
+        leaves_out=bool(job.current),
+        keeps_edited=bool(job.edited),
         bleu=card.development_bleu,
         gain=card.development_gain,
         unrated=str(card.confidence.get("refused", "")),

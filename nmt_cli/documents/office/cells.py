@@ -23,10 +23,12 @@ from nmt_cli.documents.columns import (
     SortedRows,
     find_column_indexes,
     find_filled_column,
+    fit_columns,
     get_text,
     has_header,
     list_added_columns,
     require_languages,
+    select_columns,
 )
 from nmt_cli.documents.document import Document, DocumentSource, Location, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText
@@ -229,19 +231,21 @@ def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], document: Docume
 
     Raises DataError if none has it.
     """
-    source, keys = document.source, list[SheetKey]()
+    source, found = document.source, list[tuple[SheetKey, list[str]]]()
     require_languages(source)
     error: DataError | None = None
     for key, header in headers:
         try:
-            if header and find_column_indexes(source, header):
-                keys.append(key)
+            if header and find_column_indexes(select_columns(source, header), header):
+                found.append((key, header))
         except DataError as problem:
             error = error or problem
-    if len(keys) > 1 and has_header(source):
-        document.notes["further sheets with that column, left unchanged"] += len(keys) - 1
-    if keys:
-        return keys[0]
+    if len(found) > 1 and has_header(source):
+        document.notes["further sheets with that column, left unchanged"] += len(found) - 1
+    if found:
+        key, header = found[0]
+        fit_columns(document, header)
+        return key
     raise error or DataError(f"{source.name} has no cells", hint="name another file")
 
 
@@ -278,6 +282,7 @@ class OdsDocument(OpenDocument):
         """The content, of which the first sheet with the column is translated."""
         sheet = CalcSheet(self.open_part(CONTENT_PART), CalcBook(self.source.name, self.read_bytes))
         sheet.number = choose_sheet(sheet.read_headers(), self)
+        sheet.source = sheet.source._replace(config=self.source.config)
         return sheet
 
 

@@ -11,7 +11,7 @@ from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.translation.result import FailedCheck, Translation
-from support.documents import convert_bytes, list_texts
+from support.documents import convert_bytes, list_texts, write_document
 from support.translations import converted, louder
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\t"), max_size=12)
@@ -197,7 +197,7 @@ def test_a_further_column_needs_a_name_of_its_own_and_a_table() -> None:
 def test_several_columns_are_translated_at_once() -> None:
     options = {"column": ("a", "c"), "qa_column": "qa", "confidence": True}
     header = "a,b,c,a_de,c_de,qa,a_de_confidence,c_de_confidence\n"
-    rows = 'x,1,"y, z",X,"Y, Z",,,\n,2,x7,,X7,number 7 missing; too short,,\n'
+    rows = 'x,1,"y, z",X,"Y, Z",,,\n,2,x7,,X7,c: number 7 missing; too short,,\n'
     assert converted("csv", 'a,b,c\nx,1,"y, z"\n,2,x7\n', doubtful, **options)[0] == header + rows
     assert converted("tsv", "x\t1\ty\n", column=("3", "1"))[0] == "x\t1\ty\tY\tX\n"
     lines = '{"a": "x", "c": {"d": "y"}}\n{"a": null, "c": {"d": "z"}}\n{"c": 1}\n{"a": "x"}\n'
@@ -214,6 +214,29 @@ def test_several_columns_are_translated_at_once() -> None:
     ):
         with pytest.raises((DataError, OptionError), match=message):
             converted("csv", "a,b,c\n", column=column, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "written"),
+    [
+        ("csv", "id,a\n1,x\n", "id,a,a_de\n1,x,X\n"),
+        ("jsonl", '{"a": "x"}\n', '{"a": "x", "a_de": "X", "b_de": null}\n'),
+        ("csv", "id,c\n", None),
+        ("jsonl", '{"c": "x"}\n', None),
+    ],
+)
+def test_a_table_among_others_takes_the_columns_that_it_has(name: str, table: str, written: str | None) -> None:
+    config = DocumentOptions(column=("a", "b"))
+    source = DocumentSource(
+        table.encode().splitlines(keepends=True), "x", config, "de", source_language="en", is_among_others=True
+    )
+    document = open_document(name, source)
+    if written is None:
+        with pytest.raises(DataError, match=r"there is no (column|key) 'a'"):
+            list(write_document(document, louder))
+        return
+    assert b"".join(write_document(document, louder)).decode() == written
+    assert list(document.notes.values()) == [1]
 
 
 def test_an_object_without_the_key_is_passed_through_and_counted() -> None:

@@ -93,9 +93,8 @@ def test_a_folder_that_is_itself_a_link_is_translated(book: Path) -> None:
 def test_what_nmt_wrote_into_a_folder_and_other_files_of_the_command_are_not_translated(book: Path) -> None:
     written = WrittenFiles()
     write_files(book, {"one.de.txt": "Eins.\n", "memory.tmx": "<tmx/>", "far.txt": "Fern.\n"})
-    written.add(book / "one.de.txt", book / "one.txt", "")
-    written.add(book / "far.txt", book.parent / "elsewhere.txt", "")
-    written.write()
+    written.add(book / "one.de.txt", book / "one.de.txt", book / "one.txt", "")
+    written.add(book / "far.txt", book / "far.txt", book.parent / "elsewhere.txt", "")
     content = list_files([book], f"{book}/out", DocumentOptions(), [book / "memory.tmx"])
     assert [str(file.relative) for file in content.files] == ["far.txt", "one.txt", "two/page.html"]
     reasons = {path.name: reason for path, reason in content.skipped}

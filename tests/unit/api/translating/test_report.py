@@ -207,20 +207,24 @@ def test_a_memory_whose_pairs_guide_is_no_warning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "recalled", "leaves_out", "ending"),
+    ("pairs", "recalled", "left_out", "ending"),
     [
-        (2, ["pair 0"], False, '; no text matches 1 pair: "pair 1"'),
-        (50, ["pair 1"], False, '; no text matches 49 pairs: "pair 0", "pair 2", "pair 3" ...'),
-        (2, ["pair 0", "pair 1"], False, ""),
-        (2, ["pair 0"], True, ""),  # which texts that stay as they are may have
-        (51, ["pair 0"], False, ""),  # a memory of many files
+        (2, ["pair 0"], {}, '; no text matches 1 pair: "pair 1"'),
+        (50, ["pair 1"], {}, '; no text matches 49 pairs: "pair 0", "pair 2", "pair 3" ...'),
+        (2, ["pair 0", "pair 1"], {}, ""),
+        (2, ["pair 0"], {"leaves_out": True}, ""),  # which texts that stay as they are may have
+        (2, ["pair 0"], {"keeps_edited": True}, '; no text of the other files matches 1 pair: "pair 1"'),
+        (51, ["pair 0"], {}, ""),  # a memory of many files
     ],
 )
-def test_corrections_that_no_text_has_are_named(pairs: int, recalled: list[str], leaves_out: bool, ending: str) -> None:
+def test_corrections_that_no_text_has_are_named(
+    pairs: int, recalled: list[str], left_out: dict[str, bool], ending: str
+) -> None:
     memory = TranslationMemory()
     for number in range(pairs):
         memory.add(f"pair {number}", "Paar")
-    report = TranslationReport(memory=memory, leaves_out=leaves_out, languages=("eng", "deu"))
+    report = TranslationReport(memory=memory, languages=("eng", "deu"), **left_out)  # type: ignore[arg-type]
+    report.add(make_translation({})._replace(source=" "))  # which the line of its file leaves out, too
     report.add(make_translation({"origin": "memory", "recalled": tuple(recalled)}))
     assert [remark.text for remark in report.list_remarks()] == [f"  1 of 1 line from the translation memory{ending}"]
 
