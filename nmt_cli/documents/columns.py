@@ -60,8 +60,8 @@ def select_columns(source: DocumentSource, first: Sequence[str]) -> DocumentSour
 
 def fit_columns(document: Document, first: Sequence[str]) -> None:
     """Leaves out the columns that a table among others lacks, and notes them."""
-    named, document.source = document.source.config.column, select_columns(document.source, first)
-    for column in [column for column in named if column not in document.source.config.column]:
+    columns, document.source = document.source.config.column, select_columns(document.source, first)
+    for column in [column for column in columns if column not in document.source.config.column]:
         document.notes[f"tables that have no column {column!r}, but another one to translate"] += 1
 
 

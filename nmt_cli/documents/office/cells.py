@@ -231,19 +231,19 @@ def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], document: Docume
 
     Raises DataError if none has it.
     """
-    source, found = document.source, list[tuple[SheetKey, list[str]]]()
+    source, sheets = document.source, list[tuple[SheetKey, list[str]]]()
     require_languages(source)
     error: DataError | None = None
     for key, header in headers:
         try:
             if header and find_column_indexes(select_columns(source, header), header):
-                found.append((key, header))
+                sheets.append((key, header))
         except DataError as problem:
             error = error or problem
-    if len(found) > 1 and has_header(source):
-        document.notes["further sheets with that column, left unchanged"] += len(found) - 1
-    if found:
-        key, header = found[0]
+    if len(sheets) > 1 and has_header(source):
+        document.notes["further sheets with that column, left unchanged"] += len(sheets) - 1
+    if sheets:
+        key, header = sheets[0]
         fit_columns(document, header)
         return key
     raise error or DataError(f"{source.name} has no cells", hint="name another file")
