@@ -142,10 +142,10 @@ def test_a_file_in_another_language_is_an_error_that_names_it() -> None:
             report.add(make_translation(EVENTS[f"check {kind}"]))
     with pytest.raises(DataError, match=r"^most lines of a\.txt are already in German\n") as raised:
         report.require_faultless(strict=False)
-    assert raised.value.hint == "all lines are written; for the opposite direction: --model deu-eng"
+    assert raised.value.hint == "all lines were written; for the opposite direction: --model deu-eng"
     for _ in range(9):
         report.add(make_translation({"checks": (FailedCheck("other language", "the source looks like French"),)}))
-    assert report.describe_languages("a.txt").hint == "all lines are written" and not report.describe_languages().hint
+    assert report.describe_languages("a.txt").hint == "all lines were written" and not report.describe_languages().hint
     assert report.describe_languages().message.endswith("of this model: the source looks like French")
 
 
