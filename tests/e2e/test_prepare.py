@@ -90,13 +90,16 @@ def test_several_inputs_standard_input_and_given_test_data_in_one_command(table:
 
 def test_findings_are_told_with_file_line_and_pair_and_can_be_kept(table: Path) -> None:
     with table.open("a") as file:
-        file.write("fÃ¼r &amp; wider\tx y z\nHe said: Привет, мой друг\tПривет, мой друг\nA (lit. b) c\td e f\n")
+        file.write("fÃ¼r &amp; wider\tx y z\nHe said: Привет, мой друг\tПривет, мой друг\n")
+        file.write("A (lit. b) c\td e f\nThe dog runs. The dog runs.\tder Hund rennt weg\n")
     told = prepare(table.parent, table.name).stderr
     line = 'toy.en-de.tsv, row 403: "fÃ¼r &amp; wider" / "x y z"'
-    assert f"  ! 1 mended: HTML entities or tags; {line}   [markup]" in told
+    assert f"  ! 1 repaired: HTML entities or tags; {line}   [markup]" in told
     assert "1 script" in told and 'row 404: "He said: Привет, мой друг"' in told
     listing = f"nmt prepare {table.name} --report report.html --force"
-    assert "! 1 reported: a note such as (lit. ...)" in told and f"To list their rows: {listing}\n" in told
+    assert "! 1 repaired: a note such as (lit. ...)" in told
+    assert "! 1 reported: the same text twice in a cell" in told
+    assert f"To list their rows: {listing}\n" in told
     assert "To list their rows" not in prepare(table.parent, *listing.split()[2:]).stderr
     kept = prepare(table.parent, table.name, "--force", "--keep", "script", "--keep", "empty").stderr
     assert "dropped 1: 1 duplicate " in kept and "! 1 kept: one side is in a script" in kept

@@ -383,9 +383,9 @@ def test_what_was_changed_is_named(network: ModelConfig, training: TrainOptions,
 
 def test_other_data_are_refused() -> None:
     saved = make_request("a" * 64).identify()
-    with pytest.raises(DataError, match="other data"):
+    with pytest.raises(DataError, match="different data"):
         check_same_run(saved, make_request("b" * 64))
-    with pytest.raises(DataError, match="--replay was not set, and is a corpus with fingerprint cccc"):
+    with pytest.raises(DataError, match="--replay was not set, now a corpus with fingerprint cccc"):
         check_same_run(saved, make_request("a" * 64), replay="c" * 64)
 
 
