@@ -239,7 +239,7 @@ def find_language_columns(filled: Records, width: int, languages: Sequence[str])
 
 def find_side(filled: Records, width: int, language: str | None) -> int | None:
     """Returns the column whose heading names this language, or is its name; None unless exactly one does."""
-    if not language or min(map(len, filled[:2]), default=0) < max(width, 2):
+    if not language or len(filled) < 2 or min(map(len, filled[:2])) < max(width, 2):
         return None
     columns = [
         column

@@ -616,7 +616,7 @@ def test_a_verse_of_notes_that_does_not_end_is_refused(tmp_path: Path) -> None:
 
 def test_one_bible_alone_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.usfm").write_text(KEYED_BOOK)
-    with pytest.raises(DataError, match="a pair needs two"):
+    with pytest.raises(DataError, match="has only one side of the verses"):
         open_reader(CorpusFile(tmp_path / "a.usfm"), ReadOptions())
 
 
