@@ -71,9 +71,10 @@ def open_translator(request: TranslationRequest) -> LineTranslator:
 
 
 def attach_reverse(translator: LineTranslator, request: TranslationRequest, check_with: Path) -> None:
-    """Makes a translator read its translations back by a model of the other direction.
+    """Makes a translator read its translations back with a model for the opposite direction.
 
-    Raises NotFoundError and DamagedError, and OptionError for a model of other languages.
+    Raises NotFoundError or DamagedError if the model cannot be opened, and OptionError if it does not translate in the
+    opposite direction.
     """
     from nmt_cli.runtime.model_directory import ModelDirectory, require_reverse
     from nmt_cli.translation.forced import read_back  # numpy, as above

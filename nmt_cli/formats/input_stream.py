@@ -320,7 +320,7 @@ class InputStream:
         if "\0" in text:
             raise DataError(
                 f"{self.name}, line {self.lines_seen}: a NUL byte at column {text.index(chr(0)) + 1}",
-                hint="nmt reads only text; if it is UTF-16, use --encoding utf-16-le",
+                hint="nmt reads only text; if the input is UTF-16, use --encoding utf-16-le",
             )
         return text
 

@@ -2,10 +2,11 @@
 
 Used only in training; search and the export use the cells' own steps.
 
-By default, TensorFlow multiplies and accumulates every kernel's gradient at every step of a loop. Here
+By default, TensorFlow multiplies and accumulates every kernel's gradient at every step of a loop. In this
+module instead,
 1. the forward loop caches its activations,
 2. the backward loop runs through them from the last step to the first and collects the gradients of the products,
-3. the gradient of each kernel is one product over all steps at the end.
+3. a single matrix product over all steps then gives the gradient of each kernel.
 
 The equations of a cell are in `GruGates` and `LstmGates`. Those of additive attention are written twice, for speed: in
 `attention.AdditiveAttention`, layer by layer, and in `AttentiveLoop`, with their gradients. `tests/unit/model/fast`

@@ -3,7 +3,8 @@
 1. Requests that a client sends ahead are read up to `AHEAD` bytes; the rest waits with the client, as does a response
    that it does not read.
 2. A connection ends when no request comes, when a response is not read, and after a response to a request whose body
-   was not read. It then discards for a moment what still comes, since a closed socket destroys a response on its way.
+   was not read. The server then briefly reads and discards the remaining input: closing a socket with unread data can
+   reset the connection, and the response in transit is lost.
 3. A client that has sent its request may close its half of the connection, and still gets its response.
 """
 

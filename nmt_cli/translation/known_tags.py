@@ -48,8 +48,8 @@ def find_tags(names: Iterable[str], card: ModelCard, model: Path | str) -> TagSe
 def find_scope(context: int | None, card: ModelCard, model: Path | str) -> ContextScope:
     """Returns what is read with the sentence before. Raises OptionError if a model that knows none is asked for it."""
     if context and not card.context:
-        hint = "the model was trained without context: see docs/context.md"
-        raise OptionError(f"{model}/ does not read the previous sentence", hint=hint)
+        hint = "leave out --context, or train a model with context: see docs/context.md"
+        raise OptionError(f"--context {context}: the model in {model}/ was trained without context", hint=hint)
     if context is None:
         return "documents" if card.context else "nothing"
     return "everything" if context else "nothing"

@@ -246,7 +246,7 @@ class Network(NamedTuple):
             )
         if ids and len(ids) >= config.max_length:
             raise OptionError(
-                f"--prefix has {format_count(len(ids), 'token')}, but --max-length allows only {config.max_length:,}",
+                f"--prefix has {format_count(len(ids), 'token')}, so --max-length {config.max_length} leaves no room",
                 hint=f"give --max-length {2 * len(ids)}, or a shorter prefix",
             )
         return ids

@@ -36,7 +36,7 @@ LONGEST_OF_NONE, LONGEST_PER_CHARACTER = 200, 10  # and of one of so many charac
 
 
 class GuidedTools(Tools, Protocol):
-    """A translator whose search entries may guide."""
+    """A translator whose search can be guided by entries of a translation memory."""
 
     @property
     def stored_entries(self) -> StoredEntries | None: ...

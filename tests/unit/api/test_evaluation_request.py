@@ -41,7 +41,7 @@ def test_lines_of_files_are_one_text_and_a_split_has_its_own() -> None:
     assert replace(SPLIT, before=without).ask_of(MODEL, CARD, OF_SPLIT).text_sizes == ()
     with pytest.raises(OptionError, match="not in document order"):
         replace(SPLIT, before=with_context).ask_of(MODEL, CARD, LINES)
-    with pytest.raises(OptionError, match="does not read the previous sentence"):
+    with pytest.raises(OptionError, match="was trained without context"):
         replace(FILES, before=with_context).ask_of(MODEL, CARD._replace(context=0), LINES)
 
 

@@ -232,7 +232,7 @@ def test_the_page_reads_its_text_in_context_if_the_model_does(
 def test_a_model_says_whether_it_reads_context(context_model: Path) -> None:
     card = read_card(context_model)
     assert find_scope(None, card, context_model) == find_scope(0, card, context_model) == "nothing"
-    with pytest.raises(OptionError, match="does not read the previous sentence"):
+    with pytest.raises(OptionError, match="was trained without context"):
         find_scope(1, card, context_model)
     able = card._replace(context=1)
     assert [find_scope(context, able, context_model) for context in (None, 0, 1)] == [
