@@ -42,6 +42,7 @@ PRIVATE = re.compile("q[a-t][a-z](?![a-z])")  # codes that ISO 639-3 leaves to t
 KINDS = TagPurpose.SOURCE, TagPurpose.TARGET
 PREFIXES = {TagPurpose.SOURCE: "from", TagPurpose.TARGET: "to"}
 MOST_NAMED = 12  # languages of tags in a note
+LEAST_ALIKE = 0.8  # similarity of a name to that of a listed language: Germn, but not Qatoꞌa (Ata)
 
 
 def choose_languages(inputs: CorpusInputs, config: PrepareOptions, pairs: Pairs, notes: list[str]) -> tuple[str, str]:
@@ -121,7 +122,7 @@ def list_unknown(languages: Sequence[str]) -> Iterator[str]:
         is_listed = CODE.fullmatch(language) is not None and find_language(language).name != language
         if language not in UNKNOWN and not is_listed and PRIVATE.match(language) is None:
             known = {fold_name(name) for names in load_names().values() for name in names}
-            nearest = find_nearest(fold_name(language), known)
+            nearest = find_nearest(fold_name(language), known, LEAST_ALIKE)
             guess = f"; did you mean {nearest.title()}?" if nearest else ""
             yield f"{language} is not a language that nmt knows; nmt uses it as a name{guess}"
 
