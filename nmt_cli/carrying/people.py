@@ -19,7 +19,16 @@ from nmt_cli.carrying.codes import COMMON_SHARE
 from nmt_cli.carrying.spans import COVERS, Attempt, Context, Difference, Kind, LossWords, LostKind, Span, SpanKind
 from nmt_cli.languages.codes import read_given_names
 from nmt_cli.languages.rules import LanguageRules, find_rules
-from nmt_cli.text.characters import CLOSING_BRACKETS, COMMAS, FINAL_MARKS, INVISIBLE, LIVELY_MARKS, OPENING, PAUSES
+from nmt_cli.text.characters import (
+    CLOSING_BRACKETS,
+    COMMAS,
+    FINAL_MARKS,
+    INVISIBLE,
+    LIVELY_MARKS,
+    OPENING,
+    PAUSES,
+    SIGN_RANGES,
+)
 from nmt_cli.text.profile import TextProfile
 
 ENDS = re.escape(FINAL_MARKS)
@@ -309,6 +318,7 @@ def may_be_surname(word: str, source: TextProfile, target: TextProfile) -> bool:
 
 
 FIRM_WORD = r"(?:(?:[A-Z]\.)+|[A-ZÀ-Þ\d][\w'’+-]*)"
+BEFORE_FIRM = rf"[{COVERS}{SIGN_RANGES}]\s$"  # © 2024 ACME LTD.
 SHORTEST_FORM = 3  # letters of a legal form in a line of capitals, where shorter ones are words: SA, CO
 
 
@@ -326,12 +336,13 @@ def find_firms(text: str, source: TextProfile, language: str) -> Iterator[Span]:
     """Yields the companies of a text, with their legal forms, but without a first word that is one of grammar (`Our`)
     or announces a name (`Firma`).
 
-    In a line of capitals, a name begins where a clause does, or after a word of grammar that is no subject.
+    In a line of capitals, a name begins where a clause does, after a number or a sign, or after a word of grammar that
+    is no subject.
     """
     rules, is_shouted = find_rules(language), text.isupper()
     for match in re.finditer(f"(?i){write_firm(language)}" if is_shouted else write_firm(language), text):
         start, end = match.span()
-        begins, before = is_sure_person(text, start, ""), ""
+        begins, before = is_sure_person(text, start, "") or re.search(BEFORE_FIRM, text[:start]) is not None, ""
         for word in list(re.finditer(r"[^\s&]+", match["name"]))[: None if is_shouted else 1]:
             is_ordinary = source.count_word(word[0]) >= COMMON_SHARE * source.texts
             is_ordinary = is_ordinary or re.fullmatch(rules.determiners or "(?!)", word[0].lower()) is not None

@@ -170,7 +170,7 @@ class Swapped(LanguageCheck):
                 texts = zip(*(pairs.get_texts(role).select(rows) for role in (side, other)), strict=True)
                 is_swapped[rows] |= np.array([is_turned(text, beside, code) for text, beside in texts], np.bool_)
         return CheckResult(
-            is_swapped if 2 * np.count_nonzero(is_swapped) < np.count_nonzero(candidates) else ~candidates & False
+            is_swapped & (2 * np.count_nonzero(is_swapped) < np.count_nonzero(candidates))  # of most, none is known
         )
 
     def learn_judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> PairJudge:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from html import unescape
 from itertools import pairwise
 
 from nmt_cli.carrying.kinds import find_spans
@@ -247,8 +248,8 @@ def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck 
 def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> FailedCheck | None:
     """Returns the failed check about spans that are missing or may be misplaced."""
     counts = Counter(span.text for span in spans)
-    written = count_strings(target, counts)
-    missing = [text for text, count in counts.items() if written[text] < count]
+    written = [count_strings(text, counts) for text in {target, unescape(target)}]  # a name as AT&T or as AT&amp;T
+    missing = [text for text, count in counts.items() if all(counted[text] < count for counted in written)]
     if missing:
         return FailedCheck(kind, f"{join_first(missing)} missing")
     guessed = [span.text for span in spans if span.doubtful]

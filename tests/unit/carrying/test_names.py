@@ -59,12 +59,16 @@ def test_a_pronoun_in_brackets_is_no_variable() -> None:
     ("text", "expected"),
     [
         ("BLACK RIVER LTD. IS HERE", ["BLACK RIVER LTD."]),
+        ("IT WAS © BLACK RIVER LTD.", ["BLACK RIVER LTD"]),
+        ("IT WAS © \ufffc\ufffc BLACK RIVER LTD.", ["BLACK RIVER LTD"]),  # a number, covered
         ("IT IS IN THE BLACK RIVER GMBH", ["BLACK RIVER GMBH"]),
         ("WE BUY BLACK RIVER INC. TODAY", []),  # the name may begin with the verb
         ("BLACK RIVER SA 9-12", []),
     ],
 )
-def test_in_capitals_a_company_begins_with_a_clause_or_after_grammar(text: str, expected: list[str]) -> None:
+def test_in_capitals_a_company_begins_with_a_clause_or_after_grammar_a_number_or_a_sign(
+    text: str, expected: list[str]
+) -> None:
     firms = list(find_firms(text, ENGLISH_FINDER.source, "eng"))
     assert [text[firm.start : firm.end] for firm in firms] == expected
 

@@ -90,6 +90,15 @@ def test_without_repair_the_faults_themselves_are_looked_for() -> None:
     assert "loop" in [check.kind for check in check_translation(looping, GERMAN).checks]
 
 
+def test_a_name_with_a_character_reference_is_there() -> None:
+    translation = same("AT&amp;T is here")
+    (hypothesis,) = translation.hypotheses
+    for name, expected in (("AT&T", []), ("AT&amp;T", []), ("A&T", ["A&T missing"])):
+        spans = (Placed(name, "network", lost=False),)
+        placed = translation._replace(hypotheses=(hypothesis._replace(spans=spans),))
+        assert [check.message for check in check_translation(placed, CheckContext("e", "e")).checks] == expected
+
+
 def test_a_span_whose_place_is_a_guess_is_named_and_so_is_a_lost_term() -> None:
     translation = same("see a.com here")
     (hypothesis,) = translation.hypotheses
