@@ -167,8 +167,16 @@ RUN_OF_MARKS = re.compile(rf"[{QUESTION_MARKS}{EXCLAMATION_MARKS}]{{2,}}(?=[{re.
 LAST_WORD = re.compile(r"(?<![^\s(])((?:\w{1,2}\.)+\w{1,2}|\w+)\.$")  # p.m., usw.
 FINAL_SET = frozenset(FINAL_MARKS)
 ADDED_MARKS = frozenset(PAUSES + DASHES)  # with which labels end in some training text: Page, Seite:
+FINAL_OR_ADDED = FINAL_SET | ADDED_MARKS
 FINAL_OR_ELLIPSIS = frozenset(END_MARKS)
 MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in the target, of a language without marks
+
+
+class TextEnd(NamedTuple):
+    """The end of a text as it is read."""
+
+    last: str  # a letter or digit, a pause, or several marks, read as one of them
+    is_behind_mark: bool = False  # whether it is a span that follows a mark: London, ⟦0⟧
 
 
 class FinalMarks(Rewrite):
@@ -199,33 +207,30 @@ class FinalMarks(Rewrite):
         marks = choose_marks(model.target.character_counts)
         return cls(find_rules(model.languages[1]), marks, calms=shares[0] - shares[1] > CALMER)
 
-    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, str] | None:
-        """Returns the text and what it ends with: a letter or digit, a pause, or several marks, read as one of them.
-
-        Returns None for a sentence with a single mark.
-        """
+    def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, TextEnd] | None:
+        """Returns the text and its end; None for a sentence with a single mark."""
         run = RUN_OF_MARKS.search(text.text)
         if run is not None:
             mark = next((mark for mark in run[0] if mark in QUESTION_MARKS), run[0][0])
-            return text.replace([Edit(run.start(), run.end(), mark)]), run[0]
+            return text.replace([Edit(run.start(), run.end(), mark)]), TextEnd(run[0])
         end = next((end for end in range(len(text.text), 0, -1) if text.text[end - 1].isalnum()), 0)
         marks = [mark for mark in text.text[end:] if mark in MARK_KINDS]
         if not marks:
-            return text, text.text[end - 1 : end]
-        return (text, marks[-1]) if FINAL_OR_ELLIPSIS.isdisjoint(marks) and marks[-1] in self.marks else None
+            before = text.text[: find_last_end(text.text, PLACEHOLDERS)]
+            return text, TextEnd(text.text[end - 1 : end], before[-1:] in FINAL_OR_ADDED)
+        is_pause = FINAL_OR_ELLIPSIS.isdisjoint(marks) and marks[-1] in self.marks
+        return (text, TextEnd(marks[-1])) if is_pause else None
 
-    def write(self, translation: str, memo: str, written: Written) -> str:
-        end = find_last_end(translation, written.spans)
-        bare = translation[: end - 1].rstrip()
-        if len(memo) > 1 and translation[end - 1 : end] in FINAL_SET:
-            return bare + memo + translation[end:]
-        final = translation[end - 1 : end]
-        is_added = final in FINAL_SET or (final in ADDED_MARKS and memo not in PAUSES)
-        if not is_added or not bare or bare[-1] in END_MARKS:
+    def write(self, translation: str, memo: TextEnd, written: Written) -> str:
+        last = memo.last
+        end = find_last_end(translation, () if memo.is_behind_mark else written.spans)
+        bare, final = translation[: end - 1].rstrip(), translation[end - 1 : end]
+        if len(last) > 1 and final in FINAL_SET:
+            return bare + last + translation[end:]
+        is_added = final in FINAL_SET or (final in ADDED_MARKS and last not in PAUSES)
+        if not is_added or not bare or bare[-1] in END_MARKS or self.owns_mark(translation[:end], last):
             return translation
-        if self.owns_mark(translation[:end], memo):
-            return translation
-        pause = self.marks.get(memo, "") if memo in PAUSES else ""
+        pause = self.marks.get(last, "") if last in PAUSES else ""
         return (bare.rstrip(PAUSES) + pause if pause else bare) + translation[end:]
 
     def keep(self, source: str, translation: str) -> str:

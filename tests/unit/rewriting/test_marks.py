@@ -82,6 +82,13 @@ def test_a_mark_is_dropped_before_spans_and_never_out_of_one() -> None:
     assert write("Hello", "Hallo! 😀", spans=("😀",)) == "Hallo 😀"
     assert write("Hello", "<b>Hallo!</b>", spans=("<b>", "</b>")) == "<b>Hallo</b>"
     assert write("Visit ⟦0⟧", "Besuche Yahoo!", spans=("Yahoo!",)) == "Besuche Yahoo!"
+    assert write("Visit ⟦0⟧", "Besuche, ⟦0⟧", spans=("⟦0⟧",)) == "Besuche ⟦0⟧"
+
+
+@pytest.mark.parametrize("mark", [*",;:–"])
+def test_a_mark_of_the_source_before_its_last_span_stays(mark: str) -> None:
+    assert write(f"Room 12{mark} ⟦0⟧", f"Raum 12{mark} 5. Mai", spans=("5. Mai",)) == f"Raum 12{mark} 5. Mai"
+    assert write(f"Room 12{mark} ⟦0⟧", f"Raum 12{mark} 5. Mai.", spans=("5. Mai",)) == f"Raum 12{mark} 5. Mai"
 
 
 def test_no_ordinal_is_written_in_a_language_that_writes_none_so() -> None:
