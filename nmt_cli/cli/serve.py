@@ -75,12 +75,12 @@ def read_keys(config: ServeOptions, screen: Screen) -> tuple[Key, ...]:
     """
     from nmt_cli.server.admission import parse_keys
 
-    keys = parse_keys(os.environ.get(KEYS_VARIABLE, ""), KEYS_VARIABLE)
+    keys = parse_keys(os.environ.get(KEYS_VARIABLE, ""), KEYS_VARIABLE, has_commas=True)
     if config.api_key is None:
         return tuple(keys)
     if any(config.api_key in argument for argument in sys.argv):
         screen.warn(f"other users of this machine can see the key of --api-key; {KEYS_VARIABLE} or --api-keys hides it")
-    return (*keys, *parse_keys(config.api_key, "--api-key"))
+    return (*keys, *parse_keys(config.api_key, "--api-key", has_commas=True))
 
 
 def list_changed(*settings: Settings | None) -> dict[str, Any]:

@@ -24,8 +24,8 @@ from nmt_cli.files import read_state
 
 # The keys of a server: their names, their own rates, and the file in which they change while it runs.
 #
-# A key is written as `KEY`, `NAME KEY` or `NAME KEY REQUESTS-PER-MINUTE`, one a line or with commas between them; what
-# follows a `#` is a comment.
+# A line of the file is `NAME KEY` or `NAME KEY REQUESTS-PER-MINUTE`; a comment begins with `#`. A variable has such
+# lines, or only keys, with commas between them.
 
 
 class Key(NamedTuple):
@@ -40,26 +40,31 @@ class Key(NamedTuple):
         return hmac.compare_digest(secret.encode("utf-8", "surrogatepass"), self.secret.encode("utf-8"))
 
 
-def parse_keys(text: str, where: str) -> list[Key]:
-    """Returns the keys of a text; `where` names it in errors, which contain no key. Raises DataError."""
-    keys: list[Key] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        for entry in re.split(r"\s*,\s*", line.partition("#")[0].strip()):
-            if entry:
-                keys.append(parse_key(entry.split(), f"{where}, line {number}", len(keys) + 1))
-    return keys
+def parse_keys(text: str, where: str, *, has_commas: bool = False) -> list[Key]:
+    """Returns the keys of a text; `where` names it in errors, which contain no key. Raises DataError.
+
+    With commas, keys may be without names.
+    """
+    lines = [re.split(r"(?:^|\s)#", line)[0] for line in text.splitlines()]
+    entries = [
+        (number, parts)
+        for number, line in enumerate(lines, start=1)
+        for entry in (line.split(",") if has_commas else [line])
+        if (parts := entry.split())
+    ]
+    if has_commas and all(len(parts) == 1 for _, parts in entries):
+        return [Key(f"key {number}", secret) for number, (_, (secret,)) in enumerate(entries, start=1)]
+    return [parse_key(parts, f"{where}, line {number}") for number, parts in entries]
 
 
-def parse_key(parts: Sequence[str], where: str, number: int) -> Key:
-    if len(parts) == 1:
-        return Key(f"key {number}", parts[0])
-    if len(parts) == 2:
-        return Key(parts[0], parts[1])
-    if len(parts) == 3 and parts[2].isascii() and parts[2].isdecimal() and int(parts[2]):
-        return Key(parts[0], parts[1], int(parts[2]))
+def parse_key(parts: Sequence[str], where: str) -> Key:
+    name, secret, rate = [*parts, "", ""][:3]
+    # A line of CSV would otherwise be a key, or a name.
+    if secret and "," not in name + secret and len(parts) <= 3 and re.fullmatch("(?:[1-9][0-9]*)?", rate):
+        return Key(name, secret, int(rate) if rate else None)
     raise DataError(
         f"{where}: the line is not a key",
-        hint="write a name, a key and, optionally, a number of requests per minute on each line",
+        hint="write a name, a key and, optionally, a number of requests per minute on each line, with blanks between",
     )
 
 

@@ -40,17 +40,18 @@ def make_client(*keys: Key, log: Any = print, **options: Any) -> Client:
 
 
 def test_keys_have_names_and_rates() -> None:
-    text = "alice s3cret 60  # of the office\n\n# nobody\nbob t0ken\nlonely, eve 1234\n"
-    assert parse_keys(text, "keys.txt") == [
-        Key("alice", "s3cret", 60),
-        Key("bob", "t0ken"),
-        Key("key 3", "lonely"),
-        Key("eve", "1234"),
-    ]
-    for wrong in ("a b c d", "alice s3cret many", "alice s3cret 0", "alice s3cret -5"):
-        with pytest.raises(DataError) as raised:
+    text = "alice s3#ret 60  # of the office\n\n# nobody\nbob t0ken\n"
+    keys = [Key("alice", "s3#ret", 60), Key("bob", "t0ken")]
+    assert parse_keys(text, "keys.txt") == parse_keys(text.replace("\n", ",\n"), "NMT_API_KEYS", has_commas=True) == keys
+    several = parse_keys("lonely, 1234", "NMT_API_KEYS", has_commas=True)
+    assert several == [Key("key 1", "lonely"), Key("key 2", "1234")]
+    numbers = ("many", "0", "-5", "60 9")
+    for wrong in ("s3cret", "a,s3cret,60", "a, s3cret, 60", "a s3cret, b t0ken", *(f"a s3cret {n}" for n in numbers)):
+        with pytest.raises(DataError, match=r"^keys\.txt, line 2: ") as raised:
             parse_keys(f"bob t0ken\n{wrong}", "keys.txt")
-        assert "keys.txt, line 2" in raised.value.message and "s3cret" not in raised.value.message
+        assert "s3cret" not in raised.value.message
+    with pytest.raises(DataError):  # whose name, or key, is missing
+        parse_keys("alice s3cret, bob", "NMT_API_KEYS", has_commas=True)
 
 
 def test_a_file_of_keys_is_read_again_when_it_changes(tmp_path: Path) -> None:
