@@ -68,8 +68,9 @@ class SideText:
 
 def split_column(path: Path) -> tuple[Path, str | None]:
     """Splits `FILE:COLUMN` into file and column; a file name that itself contains a colon is not split."""
-    name, colon, column = str(path).rpartition(":")
-    return (Path(name), column) if colon and column and not path.exists() and Path(name).exists() else (path, None)
+    name, _, column = str(path).rpartition(":")
+    is_input = name == str(STDIN) or (name != "" and Path(name).exists())
+    return (Path(name), column) if column and is_input and not path.exists() else (path, None)
 
 
 def read_side(path: Path, role: SideRole) -> SideText:
@@ -80,7 +81,7 @@ def read_side(path: Path, role: SideRole) -> SideText:
         raise DataError(f"{file} is {format.title}, which has no columns", hint=f"leave out :{column}")
     if format.name == "text":
         return SideText([lines])
-    readers = {"tsv": read_table, "csv": read_table, "jsonl": read_json_lines, "sgm": read_sgm}
+    readers = {"tsv": read_table, "csv": partial(read_table, is_csv=True), "jsonl": read_json_lines, "sgm": read_sgm}
     if format.name in readers:
         return readers[format.name](file, lines, role, column)
     return read_wmt(file, role, column) if format.name == "wmt" else read_xliff(file, role)
@@ -97,9 +98,8 @@ def open_lines(path: Path) -> tuple[FileFormat, list[str]]:
     return format, [line.removeprefix("\ufeff") for line in lines[:1]] + lines[1:]  # byte order mark
 
 
-def read_table(path: Path, lines: list[str], role: SideRole, column: str | None) -> SideText:
+def read_table(path: Path, lines: list[str], role: SideRole, column: str | None, *, is_csv: bool = False) -> SideText:
     """Reads a column of a table; by default the only column, or all columns if they are references."""
-    is_csv = path.suffix.lower() == ".csv"
     numbered = parse_csv(path, lines) if is_csv else dict(enumerate((line.split("\t") for line in lines), start=1))
     rows = list(numbered.values())
     if column is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from nmt_cli.errors import DataError, OptionError, find_nearest
@@ -29,6 +30,9 @@ FRONT_MATTER = (
     r"---[ \t]*\r?\n(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t-][^\n]*\n|\r?\n)*)+?---[ \t]*(?:\r?\n|$)"
     r"(?!\s*(?:[\w-]+:(?:\s|$)|- |---|<!doctype|<html))"
 )
+# The first key of an object, or the first item of an array on a line of its own, as prose never begins.
+JSON = r'\s*(?:\[\s*)*\{\s*"(?:[^"\\]|\\.)*"\s*:|\s*\[[ \t]*\r?\n\s*["{\[]'
+HEADING = r"[A-Za-z_][^.!?\t]{0,39}"  # of a column
 LATEX = r"\\documentclass\b|\\begin\{document\}"
 # Parts of zip archives, by which the documents that are such archives are told apart.
 PARTS = {
@@ -108,7 +112,9 @@ def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
     if by_name in (None, TEXT) and "\\" in text and re.search(LATEX, text):
         return BY_NAME["tex"]
     is_open = by_name is None or by_name.name in ("text", "tsv", "csv", "json", "jsonl")
-    return recognise_json(text, by_name) if is_open and start[:1] in ("{", "[") else None
+    if start[:1] in ("{", "["):
+        return recognise_json(text, by_name) if is_open else None
+    return BY_NAME["csv"] if by_name is None and is_csv(text) else None
 
 
 def recognise_markup(text: str, by_name: FileFormat | None) -> FileFormat | None:
@@ -127,18 +133,31 @@ def recognise_markup(text: str, by_name: FileFormat | None) -> FileFormat | None
 
 
 def recognise_json(text: str, by_name: FileFormat | None) -> FileFormat | None:
-    """Returns JSON Lines if the first line is a complete object or an array of texts."""
+    """Returns JSON Lines if the first line is a complete object or an array of texts; JSON if it begins like that."""
     import json  # few inputs begin with a bracket
 
     line, _, rest = text.lstrip().partition("\n")
-    try:
+    value = None
+    with suppress(ValueError, RecursionError):
         value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
     is_array = isinstance(value, list) and len(value) > 1 and all(isinstance(item, str) for item in value)
-    if not (is_array or (isinstance(value, dict) and value)):
-        return None
-    return BY_NAME["jsonl"] if by_name is not BY_NAME["json"] or rest.strip() else None
+    if is_array or (isinstance(value, dict) and value):
+        return BY_NAME["jsonl"] if by_name is not BY_NAME["json"] or rest.strip() else None
+    return BY_NAME["json"] if by_name in (None, TEXT) and re.match(JSON, text) else None
+
+
+def is_csv(text: str) -> bool:
+    """Whether a header and rows have the same number of cells, without the blanks that follow commas in prose."""
+    import csv  # few inputs have no name
+
+    lines = text.replace("\r", "").split("\n")
+    for delimiter in ",;":
+        header, *rows = [row for row in csv.reader(lines, delimiter=delimiter) if row] or [[]]
+        cells = [cell for row in rows for cell in row]
+        are_alike = {len(header)} == {len(row) for row in rows[:-1] or rows}  # the last one may be cut
+        if len(header) > 1 and are_alike and not any(cell.startswith(" ") for cell in cells):
+            return all(re.fullmatch(HEADING, name) for name in header)
+    return False
 
 
 def check_encoding(encoding: str, where: str = "--encoding") -> str:

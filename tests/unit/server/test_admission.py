@@ -42,7 +42,9 @@ def make_client(*keys: Key, log: Any = print, **options: Any) -> Client:
 def test_keys_have_names_and_rates() -> None:
     text = "alice s3#ret 60  # of the office\n\n# nobody\nbob t0ken\n"
     keys = [Key("alice", "s3#ret", 60), Key("bob", "t0ken")]
-    assert parse_keys(text, "keys.txt") == parse_keys(text.replace("\n", ",\n"), "NMT_API_KEYS", has_commas=True) == keys
+    assert (
+        parse_keys(text, "keys.txt") == parse_keys(text.replace("\n", ",\n"), "NMT_API_KEYS", has_commas=True) == keys
+    )
     several = parse_keys("lonely, 1234", "NMT_API_KEYS", has_commas=True)
     assert several == [Key("key 1", "lonely"), Key("key 2", "1234")]
     numbers = ("many", "0", "-5", "60 9")
