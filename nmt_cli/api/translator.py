@@ -113,6 +113,7 @@ class Translator:
         self._reports: set[Path] = set()  # that may be replaced
         self._memory = memory
         self._arguments = arguments
+        self._key = os.urandom(8).hex()
         self.model = model
         self._languages = self._find_languages(self._fit({}, 1))
         # Checking options takes a tenth of the time of a short text; of equal ones, the settings are made once.
@@ -130,8 +131,8 @@ class Translator:
             raise AttributeError(f"a Translator has no attribute {name!r}{function}", name=name, obj=self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the arguments: another process loads the model itself."""
-        return partial(load, **self._arguments), ()
+        """Pickles the arguments: another process loads the model itself, once for all its tasks."""
+        return load_pickled, (self._key, self._arguments)
 
     def __enter__(self) -> Self:
         return self
@@ -447,6 +448,22 @@ def add_links(translations: Iterable[Translation]) -> list[Translation]:
 def load_kept(directory: Path, changed: int) -> Translator:
     """Loads a model once. A newly trained model has another `changed`, and is loaded again."""
     return load(directory)
+
+
+PICKLED: dict[str, Translator] = {}  # those of other processes, by key; the one used last is last
+MOST_PICKLED = 2  # that stay loaded
+
+
+def load_pickled(key: str, arguments: Mapping[str, Any]) -> Translator:
+    """Returns the translator that another process pickled, loaded once unless it is closed."""
+    kept = PICKLED.pop(key, None)
+    if kept is None or kept._opened is None:
+        kept = load(**arguments)
+        kept._key = key
+    PICKLED[key] = kept
+    if len(PICKLED) > MOST_PICKLED:
+        PICKLED.pop(next(iter(PICKLED)), None)
+    return kept
 
 
 def answer_with_memory(

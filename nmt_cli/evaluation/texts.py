@@ -81,7 +81,9 @@ def read_side(path: Path, role: SideRole) -> SideText:
         raise DataError(f"{file} is {format.title}, which has no columns", hint=f"leave out :{column}")
     if format.name == "text":
         return SideText([lines])
-    readers = {"tsv": read_table, "csv": partial(read_table, is_csv=True), "jsonl": read_json_lines, "sgm": read_sgm}
+    if format.name in ("tsv", "csv"):
+        return read_table(file, lines, role, column, is_csv=format.name == "csv")
+    readers = {"jsonl": read_json_lines, "sgm": read_sgm}
     if format.name in readers:
         return readers[format.name](file, lines, role, column)
     return read_wmt(file, role, column) if format.name == "wmt" else read_xliff(file, role)
@@ -98,7 +100,7 @@ def open_lines(path: Path) -> tuple[FileFormat, list[str]]:
     return format, [line.removeprefix("\ufeff") for line in lines[:1]] + lines[1:]  # byte order mark
 
 
-def read_table(path: Path, lines: list[str], role: SideRole, column: str | None, *, is_csv: bool = False) -> SideText:
+def read_table(path: Path, lines: list[str], role: SideRole, column: str | None, *, is_csv: bool) -> SideText:
     """Reads a column of a table; by default the only column, or all columns if they are references."""
     numbered = parse_csv(path, lines) if is_csv else dict(enumerate((line.split("\t") for line in lines), start=1))
     rows = list(numbered.values())

@@ -242,6 +242,7 @@ def test_another_process_loads_the_same_translator(tmp_path: Path) -> None:
     options: dict[str, Any] = {"beam_size": 1, "tm": iter([tmp_path / "memory.tsv"])}
     loaded = nmt.load("eng-deu", glossary=str(tmp_path / "terms.tsv"), threads=1, **options)
     copied = pickle.loads(pickle.dumps(loaded))
+    assert pickle.loads(pickle.dumps(loaded)) is copied is pickle.loads(pickle.dumps(copied))  # loaded once
     texts = ["Hello there.", "Where is the station?"]
     assert copied(texts) == loaded(texts) and loaded(texts)[0] == "Moin zusammen."
     assert (copied.beam_size, copied.model, "Station" in copied(texts[1])) == (1, loaded.model, True)
@@ -255,8 +256,11 @@ def test_another_process_loads_the_same_translator(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="is a folder") as problem:
         loaded.translate_file(tmp_path, tmp_path / "out")
     assert f"run: nmt translate {tmp_path} -o {tmp_path / 'out'}" in problem.value.hint
+    data = pickle.dumps(loaded)
     loaded.close()
     assert copied(texts[0]) == "Moin zusammen."
+    copied.close()
+    assert pickle.loads(data)(texts[0]) == "Moin zusammen."
 
 
 def test_a_method_that_is_looked_for_in_the_package_is_named() -> None:
