@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
+from sys import maxsize
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from nmt_cli.documents.config import DocumentOptions
@@ -294,6 +295,8 @@ class TextDocument(Document):
 #     > Any use of it by other people is not      one text, "Any use of it by other people is not allowed.", whose
 #     > allowed.                                  translation gets the same marks and the same width
 #
+# A paragraph that is one line stays one line if it is longer than the lines of those that are wrapped.
+#
 # Verses, lists and tables are not joined: a line goes on if it is full, or if the next one begins in lower case. Below
 # a signature (`-- `), each line stays by itself.
 
@@ -347,16 +350,18 @@ class WrappedDocument(Document):
         lines = list(self.source.decode_lines(ends=True))
         widths = [len(line.rstrip()) for line in lines]
         width = max((width for width in widths if width in WRAP_WIDTHS), default=WRAP_WIDTHS[-1])
-        group: list[str] = []
-        is_signed = False
+        groups: list[list[str]] = []
+        signed = 0  # groups before the signature
         for line in lines:
-            if group and (is_signed or not is_one_paragraph(group, line, width)):
-                yield self.make_unit(group, width, is_signed=is_signed)
-                group = []
-            is_signed |= line.rstrip("\r\n") == SIGNATURE_LINE
-            group.append(line)
-        if group:
-            yield self.make_unit(group, width, is_signed=is_signed)
+            if groups and not signed and is_one_paragraph(groups[-1], line, width):
+                groups[-1].append(line)
+            else:
+                groups.append([line])
+            signed = signed or len(groups) * (line.rstrip("\r\n") == SIGNATURE_LINE)
+        wrapped = max((len(line.rstrip()) for group in groups if group[1:] for line in group), default=0)
+        for number, group in enumerate(groups):
+            is_wrapped = len(group) > 1 or len(group[0].rstrip()) <= wrapped
+            yield self.make_unit(group, wrapped if is_wrapped else maxsize, is_signed=0 < signed <= number)
 
     def make_unit(self, lines: Sequence[str], width: int, *, is_signed: bool) -> TranslationUnit:
         """Returns the unit of a paragraph; that of a translation like its source is spelled as the source."""
@@ -376,7 +381,6 @@ class WrappedDocument(Document):
         line_end = "\r\n" if "\r\n" in lines[0] else "\n"
         if lines[:-1] and all(line.rstrip("\r\n").endswith(" ") for line in lines[:-1]):
             line_end = f" {line_end}"  # by which mail says that a line goes on (RFC 3676)
-        widest = max(width, *map(len, map(str.rstrip, lines)))
 
         def write_paragraph(translations: Sequence[Translation]) -> str:
             written = flatten_breaks(translations[0].text)
@@ -384,7 +388,7 @@ class WrappedDocument(Document):
                 return raw
             parts = textwrap.wrap(
                 written,
-                widest,
+                width,
                 initial_indent=before,
                 subsequent_indent=behind,
                 break_long_words=False,

@@ -68,6 +68,19 @@ def test_what_becomes_longer_gets_more_lines_with_the_marks_of_the_first() -> No
     assert written == "> WE HAVE READ YOUR LETTER OF LAST WEEK. IT\n> WAS A GOOD AND VERY LONG ONE.\n"
 
 
+@pytest.mark.parametrize("wrapped", ["", "We have read your letter of last week,\nand it was a good one.\n\n"])
+@pytest.mark.parametrize("form", ["wrapped", "eml"])
+def test_a_paragraph_that_is_one_line_stays_one_beside_shorter_lines(form: str, wrapped: str) -> None:
+    """A short line beside wrapped ones is wrapped as they are."""
+    head = "Subject: 1\n\n" if form == "eml" else ""
+    long, short = ("It is a good house, and the old " + word for word in ("garden is big too.\n", "one.\n"))
+    text = head + wrapped + long + "\n" + short
+    written, _ = converted(form, text, lambda one: louder(one.replace("old", "very old")))
+    *_, longer, other = written.split("\n\n")
+    assert longer == "IT IS A GOOD HOUSE, AND THE VERY OLD GARDEN IS BIG TOO."
+    assert other == "IT IS A GOOD HOUSE, AND THE VERY OLD ONE.\n".replace(" ONE", "\nONE" if wrapped else " ONE")
+
+
 def test_what_is_not_changed_is_written_byte_for_byte() -> None:
     assert converted("wrapped", MAIL, same)[0] == MAIL
 

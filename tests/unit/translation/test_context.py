@@ -106,6 +106,15 @@ def test_a_line_reads_the_line_before_and_the_translation_of_that(reader: LineTr
     assert second.hypotheses[0].attention.shape == (len(second.hypotheses[0].tokens), len(second.source_pieces))
 
 
+def test_a_greeting_is_read_alone_and_the_next_sentence_behind_the_last_one(reader: LineTranslator) -> None:
+    greeting = f"{LINES[1]},"
+    read = reader.translate(read_in_context([LINES[0], greeting, LINES[2]], [0, 1, 2]), TranslateOptions(GREEDY))
+    first, third = reader.translate(read_in_context([LINES[0], LINES[2]], [0, 1]), TranslateOptions(GREEDY))
+    (second,) = reader.translate([greeting], TranslateOptions(GREEDY))
+    expected = [translation.hypotheses[0].score for translation in (first, second, third)]
+    assert [translation.hypotheses[0].score for translation in read] == pytest.approx(expected)
+
+
 def test_a_translation_is_rated_behind_the_context_of_its_search(reader: LineTranslator) -> None:
     context = SentenceContext(LINES[0], (7, 8, reader.target.separator_id or 0))
     (searched,) = reader.network.search({FIRST: LINES[1]}, GREEDY, contexts={FIRST: context}).values()
