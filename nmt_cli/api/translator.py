@@ -555,7 +555,7 @@ class FileReport:
 
     def add_torn(self, torn: Sequence[TornText]) -> None:
         """Counts the texts that are written as in the source, since they could not be read back."""
-        self.failures += Counter(kept=len(torn))
+        self.failures += Counter(text.check for text in torn)
         self.flagged_count += sum(not text.was_flagged for text in torn)
         self.flagged += [(text.number, copy_torn(text)) for text in torn][: max(0, MOST_FLAGGED - len(self.flagged))]
         self.flagged.sort(key=itemgetter(0))

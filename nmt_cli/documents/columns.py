@@ -11,16 +11,21 @@ from functools import partial
 from pathlib import PurePath
 from typing import NamedTuple
 
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.documents.document import Document, DocumentSource, Location, TornText, TranslationUnit
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.formats.sniffing import find_column, is_name, list_columns
 from nmt_cli.languages.codes import are_same_languages, find_languages_in_name
 from nmt_cli.text.wrapping import replace_surrogates
+from nmt_cli.translation.checks.table import COMPARISONS, OF_FACTS
+from nmt_cli.translation.checks.words import CheckContext
 from nmt_cli.translation.result import Translation
 
 # Shared by all tables: the columns of the texts, the names of the new columns, and line ends.
 #
 # Columns are named in the first line, or numbered from 1 if the first line is not a header.
+
+
+KEPT = "existing translations that were kept (--retranslate replaces them)"
 
 
 def require_columns(source: DocumentSource, names: Sequence[str] = ()) -> tuple[str, ...]:
@@ -126,6 +131,19 @@ def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[
             hint = f"choose another name with {option}{fill}"
             raise DataError(f"{source.name}: the column {name!r} already exists", hint=hint)
     return columns
+
+
+def keep_translation(document: Document, source: str, kept: str, number: int, location: Location) -> None:
+    """Counts a translation that stays, of the row `number`; one with other numbers or codes than its source fails.
+
+    The source may have changed since it was translated.
+    """
+    document.notes += Counter({KEPT: int(bool(source.strip()))})
+    context = CheckContext(document.source.source_language, document.source.target_language)
+    for check in COMPARISONS:
+        if check.compare and check.name in OF_FACTS and (failed := check.compare(source, kept, context)):
+            problem = f"the existing translation was kept: {failed.message}"
+            document.torn.append(TornText(number, source, problem, location=location, check=failed.kind, kept=kept))
 
 
 def get_text(number: int, translations: Sequence[Translation]) -> str:

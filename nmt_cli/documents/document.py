@@ -23,7 +23,7 @@ from nmt_cli.text.streams import FIRST_BLOCK, FileLines, are_plain, decode_lines
 
 if TYPE_CHECKING:
     from nmt_cli.translation.memory.lookup import TranslationMemory
-    from nmt_cli.translation.result import Translation
+    from nmt_cli.translation.result import CheckKind, Translation
 
 
 # The base of all document formats. A document consists of units, each with texts and a function that writes it back.
@@ -64,13 +64,15 @@ class Content(NamedTuple):
 
 
 class TornText(NamedTuple):
-    """A text that stays untranslated, because its translation could not be read back completely."""
+    """A text that stays as it is, in need of a look: its translation could not be read back, or was there already."""
 
-    number: int  # among the texts of the document, from 1
+    number: int  # among the texts of the document, from 1; or of its row
     source: str
     problem: str
-    was_flagged: bool  # whether its translation failed a check
+    was_flagged: bool = False  # whether its translation failed a check
     location: Location = Location()
+    check: CheckKind = "kept"  # which it fails
+    kept: str = ""  # the translation that was there
 
 
 class TranslationUnit(NamedTuple):

@@ -217,10 +217,11 @@ def holds_same(unit: WrittenUnit, inside: Sequence[FoundUnit], size: int) -> boo
 
 
 def copy_torn(torn: TornText) -> Translation:
-    """Returns a text as its own translation, with a failed check that says why it is none."""
+    """Returns a text with the translation that stays, by default itself, and the check that it fails."""
     from nmt_cli.translation.stages import copy_line  # which few runs need
 
-    return copy_line(torn.source, DataError(torn.problem))._replace(checks=(FailedCheck("kept", torn.problem),))
+    kept = copy_line(torn.kept or torn.source, DataError(torn.problem))
+    return kept._replace(source=torn.source, checks=(FailedCheck(torn.check, torn.problem),))
 
 
 def keep_source(unit: TranslationUnit) -> bytes:

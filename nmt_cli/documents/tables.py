@@ -25,12 +25,20 @@ from nmt_cli.documents.columns import (
     find_filled_column,
     fit_columns,
     has_header,
+    keep_translation,
     list_added_columns,
     require_columns,
     require_languages,
     split_line_end,
 )
-from nmt_cli.documents.document import Content, Document, DocumentSource, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import (
+    Content,
+    Document,
+    DocumentSource,
+    Location,
+    TranslationUnit,
+    make_verbatim_unit,
+)
 from nmt_cli.errors import DataError, find_nearest
 from nmt_cli.formats.jsonl import NO_VALUE, find_value, list_text_paths, parse_json
 from nmt_cli.formats.sniffing import list_columns
@@ -143,7 +151,9 @@ class TableDocument(Document):
             hint = list_columns(row.fields) if row.number == 1 else hint
             self.source.refuse(row.number, problem, hint)
         empty = count_missing_fields(row.fields, self.width, self.notes)
-        if self.is_filled(row):
+        if kept := self.find_kept(row):
+            location = Location(name=f"{row.number:,}", kind="row")
+            keep_translation(self, row.fields[self.columns[0]], kept, row.number, location)
             return make_verbatim_unit(self.add_fields(row, [""] * len(self.added), empty=empty))
 
         def write_row(translations: Sequence[Translation]) -> str:
@@ -173,11 +183,11 @@ class TableDocument(Document):
             content = Content(tuple(texts), self.join_others(rows[0][:width]))
             yield TranslationUnit((), lambda _: data, raw=data, content=content)
 
-    def is_filled(self, row: TableRow) -> bool:
-        """Whether a row has a translation already, which is kept."""
+    def find_kept(self, row: TableRow) -> str:
+        """Returns the translation that a row has already, and keeps; empty without one."""
         if self.filled is None or self.source.config.retranslate:
-            return False
-        return bool("".join(row.fields[self.filled : self.filled + 1]).strip())
+            return ""
+        return "".join(row.fields[self.filled : self.filled + 1]).strip()
 
     def replace_field(self, row: TableRow, index: int, text: str) -> TableRow:
         """Returns a row with another field; all others keep their spelling."""
@@ -244,6 +254,9 @@ class JsonLinesDocument(Document):
             filled = self.source.config.new_column
             if filled in values and values[filled] and not self.source.config.retranslate:
                 known |= {*keys}
+                text, kept = find_value(values, keys[0]), values[filled]
+                if isinstance(text, str) and isinstance(kept, str):
+                    keep_translation(self, text, kept, number, Location(name=f"{number:,}", kind="line"))
                 yield make_verbatim_unit(insert_entries(body, {added.name: None for added in columns}) + end)
                 continue
             present = {key: value for key in keys if (value := find_value(values, key)) is not NO_VALUE}

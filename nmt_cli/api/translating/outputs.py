@@ -45,7 +45,7 @@ class PartSummary:
     rated: int = 0  # texts with a confidence
     confidence_sum: float = 0.0
     error: NmtError | None = None  # because of which the file is not translated
-    kept: list[TornText] = field(default_factory=list)  # as in the source, since they could not be read back
+    kept: list[TornText] = field(default_factory=list)  # as they were, in need of a look
     places: list[tuple[str, float | None]] = field(default_factory=list)  # of a chapter: verses, with their confidence
 
     def add(self, translation: Translation) -> None:

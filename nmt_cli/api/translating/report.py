@@ -209,16 +209,17 @@ class TranslationReport:
         self.replacements += executor.replacements
 
     def add_torn(self, file: str, torn: TornText) -> None:
-        """Counts a text that is written as in the source, since its translation could not be read back whole."""
+        """Counts a text that stays as it is: in the source, or translated already."""
+        self.texts += bool(torn.kept)
         self.failed += not torn.was_flagged
-        self.failures["kept"] += 1
+        self.failures[torn.check] += 1
         where = file if self.files.are_apart else ""
-        self.remember("kept", self.name_failing(where, torn.location, torn.number, torn.source))
+        self.remember(torn.check, self.name_failing(where, torn.location, torn.number, torn.source))
         self.files.add_torn(file, torn)
         if self.qa is not None:
             from nmt_cli.documents.reading_back import copy_torn  # which `nmt --help` does not need
 
-            self.qa.texts -= 1  # its translation was counted
+            self.qa.texts -= not torn.kept  # its translation was counted
             self.qa.add(copy_torn(torn), f"{where} {torn.location}".strip(), torn.number)
 
     def list_remarks(self) -> list[Remark]:

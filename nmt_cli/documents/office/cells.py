@@ -26,6 +26,7 @@ from nmt_cli.documents.columns import (
     fit_columns,
     get_text,
     has_header,
+    keep_translation,
     list_added_columns,
     require_languages,
     select_columns,
@@ -140,8 +141,8 @@ class Sheet(ABC):
         """Returns the parts outside of rows, in a sheet that gets wider."""
         return text
 
-    def read_units(self) -> Iterator[TranslationUnit]:
-        """Yields the units of the sheet, one per row.
+    def read_units(self, document: Document) -> Iterator[TranslationUnit]:
+        """Yields the units of the sheet, one per row; the document counts the translations that stay.
 
         Raises DataError if rows are to be sorted, and something names their cells.
         """
@@ -161,7 +162,10 @@ class Sheet(ABC):
                 style = next((cell.style for cell in part.cells if cell is not None), "")
                 headings = [(added._replace(is_number=False), added.name) for added in self.added]
                 yield self.keep(self.write_row(parse_node(part.raw), headings, style, self.width))
-            elif self.is_filled(part) or not any(cell.text.strip() for cell in list_text_cells(part)):
+            elif not any(cell.text.strip() for cell in list_text_cells(part)):
+                yield self.keep(part.raw)
+            elif self.is_filled(part):
+                self.keep_translation(document, part)
                 yield self.keep(part.raw)
             else:
                 yield self.make_unit(part)
@@ -174,6 +178,11 @@ class Sheet(ABC):
         if cell is None or not cell.is_text:
             return cell is not None
         return bool(cell.text.strip()) and not self.source.config.retranslate
+
+    def keep_translation(self, document: Document, row: SheetRow) -> None:
+        (source,), kept = row.cells, row.existing
+        if source is not None and kept is not None and kept.is_text:
+            keep_translation(document, source.text, kept.text.strip(), row.number, self.locate([source], row))
 
     def move_row(self, row: str, replaced: str) -> str:
         """Returns a row as it is written in the place of another."""
@@ -198,11 +207,12 @@ class Sheet(ABC):
                 return self.sorted.keep_part(written, translations)
             return self.decoded.encode(written)
 
-        location = Location(
-            "", f"{self.title}!{', '.join(f'{spell_column(cell.column)}{row.number}' for cell in cells)}"
-        )
         texts = tuple(replace_surrogates(cell.text) if cell in cells else "" for cell in row.cells)
-        return TranslationUnit(texts, write_row, location=location)
+        return TranslationUnit(texts, write_row, location=self.locate(cells, row))
+
+    def locate(self, cells: Iterable[SheetCell], row: SheetRow) -> Location:
+        """Returns the place of some cells of a row."""
+        return Location("", f"{self.title}!{', '.join(f'{spell_column(cell.column)}{row.number}' for cell in cells)}")
 
 
 def find_header(source: DocumentSource, rows: Iterable[list[str]]) -> list[str]:
@@ -272,7 +282,7 @@ class OdsDocument(OpenDocument):
     def read_part(self, name: str) -> Iterator[TranslationUnit]:
         if not self.source.config.column:
             return SpreadsheetTextReader().read_units(self.open_part(name), self.notes)
-        return self.chosen_sheet.read_units()
+        return self.chosen_sheet.read_units(self)
 
     def has_text(self, name: str) -> bool:
         return name == CONTENT_PART if self.source.config.column else super().has_text(name)

@@ -88,7 +88,7 @@ class XlsxDocument(OpenXmlDocument):
 
     def read_part(self, name: str) -> Iterator[TranslationUnit]:
         if self.source.config.column:
-            return self.open_sheet(name).read_units()
+            return self.open_sheet(name).read_units(self)
         if self.types.get(name, "").endswith((STRINGS_PART, SHEET_PART)):
             return self.locate_cells(name, CellTextReader(self.headings).read_units(self.open_part(name), self.notes))
         return super().read_part(name)

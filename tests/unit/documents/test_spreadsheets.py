@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from nmt_cli.documents.reading_back import copy_torn
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.translation.result import FailedCheck, Translation
 from support.archives import make_ods, make_xlsx, pack, unpack
@@ -332,6 +333,41 @@ def test_translations_in_cells_are_replaced_if_that_is_asked_for(name: str, data
     written = unpack(convert_bytes(name, data, louder, column="en", new_column="de", retranslate=True))
     text = b"".join(written.values()).decode()
     assert "ONE" in text and "eins" not in text and "TEN" not in text
+
+
+KEPT_ROWS = [("en", "de"), ("3 dogs", "7 Hunde"), ("one", "eins"), ("", "x"), ("Open {a}", "Auf"), ("two", "")]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "places"),
+    [
+        ("csv", "".join(f"{a},{b}\n" for a, b in KEPT_ROWS).encode(), ["row 2", "row 5"]),
+        ("jsonl", "".join(f'{{"en": "{a}", "de": "{b}"}}\n' for a, b in KEPT_ROWS[1:]).encode(), ["line 1", "line 4"]),
+        (
+            "xlsx",
+            make_xlsx(
+                "".join(write_cells(row, a or "<c/>", b or "<c/>") for row, (a, b) in enumerate(KEPT_ROWS, 1)), ""
+            ),
+            ["Texts!A2", "Texts!A5"],
+        ),
+        (
+            "ods",
+            make_ods("".join(write_calc_row(a or EMPTY.format(""), b or EMPTY.format("")) for a, b in KEPT_ROWS)),
+            ["Texts!A2", "Texts!A5"],
+        ),
+    ],
+)
+def test_kept_translations_are_counted_and_checked_for_the_numbers_and_codes_of_their_sources(
+    name: str, data: bytes, places: list[str]
+) -> None:
+    document = open_bytes(name, data, column=("en",), new_column="de")
+    assert list(write_document(document, louder))
+    assert document.notes == {"existing translations that were kept (--retranslate replaces them)": 3}
+    assert [str(text.location) for text in document.torn] == places
+    assert [(text.check, text.kept) for text in document.torn] == [("numbers", "7 Hunde"), ("spans", "Auf")]
+    assert copy_torn(document.torn[0])[0] == "3 dogs" and copy_torn(document.torn[0]).text == "7 Hunde"
+    replaced = open_bytes(name, data, column=("en",), new_column="de", retranslate=True)
+    assert list(write_document(replaced, louder)) and not (replaced.notes or replaced.torn)
 
 
 @pytest.mark.parametrize("name", ["xlsx", "ods"])
