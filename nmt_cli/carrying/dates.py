@@ -269,7 +269,7 @@ def is_written_wrongly(date: Date, attempt: Attempt, calendar: Calendar, context
     from nmt_cli.carrying.numbers import NUMBER
 
     covered, target = attempt.covered, attempt.written
-    numbers = compare_numbers(covered, target, *context.languages).missing
+    numbers = compare_numbers(covered, target, *context.languages, context.keeps_digits).missing
     if not set(numbers).isdisjoint(NUMBER.findall(covered, date.start, date.end)):
         return True
     days = re.findall(r"\d+", date.day or "")

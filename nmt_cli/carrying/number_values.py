@@ -47,6 +47,7 @@ DATE = re.compile(r"(?<!\d)\d{1,4}([./-])\d{1,2}\1\d{1,4}(?!\d)")  # its month m
 MONTHS = 12
 SCALES = (1_000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)  # "2.5 million" may be 2,500,000
 LAST_PLAIN_LETTER = "\u052f"  # of Latin, Greek and Cyrillic; other scripts have prefixes, or no blanks
+MOST_SPELLED = 12  # of 13 to 99 in digits, the targets of ten AmericasNLP corpora keep nine tenths
 WORDED = 100  # smaller numbers, and its multiples, are often written in words
 
 
@@ -125,11 +126,13 @@ class NumberSet(NamedTuple):
         return any(value * scale in self.values or value / scale in self.values for value in values for scale in SCALES)
 
 
-def compare_numbers(source: str, target: str, source_language: str = "", target_language: str = "") -> Difference:
+def compare_numbers(
+    source: str, target: str, source_language: str = "", target_language: str = "", keeps_digits: bool | None = None
+) -> Difference:
     """Returns the numbers of `source` missing from `target`, and those only in `target`.
 
-    The languages are codes of two or three letters. If a language's number words are unknown, numbers that are often
-    spelled out are ignored.
+    The languages are codes of two or three letters. If a language's number words are unknown, numbers that it may spell
+    out are ignored; `keeps_digits` is that of `Context`.
     """
     if not (DIGIT.search(source) or DIGIT.search(target)):
         return Difference()
@@ -143,13 +146,17 @@ def compare_numbers(source: str, target: str, source_language: str = "", target_
     if not (missing or added):
         return Difference()
     # 3. Drop those that the other text has in words, or in another notation of the time.
-    return Difference(drop_spelled_out(missing, before, after), drop_spelled_out(added, after, before))
+    return Difference(
+        drop_spelled_out(missing, before, after, keeps_digits), drop_spelled_out(added, after, before, False)
+    )
 
 
-def drop_spelled_out(tokens: Sequence[NumberToken], side: NumberText, other: NumberText) -> tuple[str, ...]:
+def drop_spelled_out(
+    tokens: Sequence[NumberToken], side: NumberText, other: NumberText, keeps_digits: bool | None
+) -> tuple[str, ...]:
     """Returns the numbers of one side that the other does not spell out either."""
     if not load_rule_sets(other.language):
-        return tuple(token.text for token in tokens if not is_often_spelled(token))
+        return tuple(token.text for token in tokens if not may_be_spelled(token, other.language, keeps_digits))
     words = NumberSpellings.from_text(other.text)
     has_clock = side.tells_time or other.tells_time
     has_minutes = has_clock and bool(MINUTES.search(side.text)) and not MINUTES.search(other.text)
@@ -207,9 +214,13 @@ def list_uncertain(source: str, target: str, languages: tuple[str, str]) -> tupl
     return tuple(uncertain)
 
 
-def is_often_spelled(token: NumberToken) -> bool:
-    """Whether many texts would spell the number out: a small or a round one."""
-    return token.whole is not None and (token.whole <= WORDED or token.whole % WORDED == 0)
+def may_be_spelled(token: NumberToken, language: str, keeps_digits: bool | None) -> bool:
+    """Whether a language whose number words are unknown may spell the number out.
+
+    A small or a round number, unless training shows digits.
+    """
+    most = MOST_SPELLED if keeps_digits is None and language else WORDED
+    return not keeps_digits and token.whole is not None and (token.whole <= most or token.whole % WORDED == 0)
 
 
 def is_spoken_time(token: NumberToken, words: NumberSpellings, language: str) -> bool:
@@ -295,7 +306,7 @@ class SmallNumbers(LostKind, NumericKind):
     """
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
-        return compare_numbers(attempt.covered, attempt.written, *context.languages)
+        return compare_numbers(attempt.covered, attempt.written, *context.languages, context.keeps_digits)
 
     def list_carried(self, attempt: Attempt, context: Context) -> list[Span]:
         covered, target = attempt.covered, attempt.written

@@ -238,6 +238,7 @@ class Context(NamedTuple):
     find_terms: Callable[[str], Iterable[Span]] | None = None  # of a glossary
     find_foreign_words: Callable[[str], Iterable[tuple[int, int]]] | None = None  # by the letters of the model
     find_missing_names: Callable[[str, str], Iterable[re.Match[str]]] | None = None  # of a text and its translation
+    keeps_digits: bool | None = None  # whether the target writes small numbers in digits; None: not known
     write_number: Callable[..., str] | None = None  # in the target's notation, given a number and what follows it
     find_usual_case: Callable[[str], str | None] | None = None  # of a word within a sentence
 

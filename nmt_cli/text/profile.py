@@ -33,6 +33,7 @@ PAIRS_READ = 1_000  # of a file whose direction is looked for
 TURNED = 8.0  # natural logarithm of how much likelier the words of pairs are the other way round
 MIN_APOSTROPHES, MOST_OF_OTHERS = 10, 0.01  # words with a usual apostrophe; the share of words with another one
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
+DIGIT = "0"  # stands for a number in digits where numbers are counted
 
 
 class WordCount(NamedTuple):
@@ -59,6 +60,13 @@ class NumberMarks(NamedTuple):
 
     decimal: Mapping[tuple[str, str], int]
     thousands: Mapping[tuple[str, str], int]
+    small: Mapping[tuple[str, str], int] = {}  # source numbers of one or two digits: (DIGIT, DIGIT), or (DIGIT, "")
+
+    @property
+    def keeps_digits(self) -> bool | None:
+        """Whether targets write small numbers in digits, not in words; None if the corpus does not show it."""
+        usual = find_usual_mark(self.small, DIGIT)
+        return None if usual is None else usual == DIGIT
 
     def find_target_decimal(self, mark: str) -> str | None:
         """Returns the target's equivalent of the source's decimal `mark`; None if the corpus does not show it."""
@@ -260,7 +268,7 @@ class CorpusProfile(NamedTuple):
         return cls(
             source=parse_side(source, content[end + 1 : middle]) if source is not None else None,
             target=parse_side(header["target"], content[middle + 2 : -1]),
-            marks=NumberMarks(parse_marks(header["decimal"]), parse_marks(header["thousands"])),
+            marks=NumberMarks(*(parse_marks(header.get(kind, [])) for kind in NumberMarks._fields)),
             ratios=tuple((limit, LengthRatio(*values)) for limit, values in header["ratios"]),
             lexicon=Lexicon(header.get("lexicon", "")),
         )

@@ -25,11 +25,13 @@ from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
 from nmt_cli.text.lexicon import find_stem, fold, list_rated, merge_lexicons
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import (
+    DIGIT,
     FEWEST_NUMBERS,
     PROFILE_FORMAT,
     SPECIAL_FORMS,
     CorpusProfile,
     LengthRatio,
+    NumberMarks,
     parse_marks,
     parse_word,
     read_rare,
@@ -57,7 +59,6 @@ NUMBER_WITH_MARKS = re.compile(
     rf"(?<![\d.,:/-])(?P<whole>\d{{1,3}}(?P<thousands>[.,'’{SPACES}])\d{{3}}(?:(?P=thousands)\d{{3}})*|\d+)"
     r"(?:(?P<decimal>[.,])(?P<fraction>\d+))?(?!\d|[.,:/-]\d)"
 )
-MARK_BETWEEN_DIGITS = re.compile(rf"\d[.,'’{SPACES}]\d")
 NUMBER_MARKS = ("decimal", "thousands")
 
 MarkCounts = dict[str, Counter[tuple[str, str]]]  # by kind: (mark in source, mark in target)
@@ -137,7 +138,7 @@ def build_profile(
     In the lexicon, it counts as many `times` as training repeats it: that shows how sure the pair is.
     """
     source, target = TextCounts(), TextCounts()
-    marks: MarkCounts = {kind: Counter() for kind in NUMBER_MARKS}
+    marks: MarkCounts = {kind: Counter() for kind in NumberMarks._fields}
     lengths: Counter[tuple[int, int]] = Counter()
     sample, step = list[tuple[str, str]](), 1
     # 1. Count, block by block.
@@ -227,7 +228,7 @@ def build_caption_profile(captions: Iterable[str]) -> str:
     captions = iter(captions)
     while block := list(islice(captions, PAIRS_AT_ONCE)):
         target.add(block)
-    return format_profile([None, target], {kind: Counter() for kind in NUMBER_MARKS}, [])
+    return format_profile([None, target], {kind: Counter() for kind in NumberMarks._fields}, [])
 
 
 def format_profile(
@@ -242,7 +243,7 @@ def format_profile(
     source, target = (
         side and describe_side(side, tables[index], marks, index, least_count) for index, side in enumerate(sides)
     )
-    counts = {kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in NUMBER_MARKS}
+    counts = {kind: [[*both, count] for both, count in marks[kind].most_common()] for kind in NumberMarks._fields}
     described = {"source": source, "target": target, **counts, "ratios": ratios, "lexicon": lexicon}
     return join_profile({"format": PROFILE_FORMAT, **described}, tables, least_count)
 
@@ -366,12 +367,14 @@ def choose_mark(counts: Counter[tuple[str, str]], index: int) -> str | None:
 
 
 def count_number_marks(pairs: Iterable[tuple[str, str]], marks: MarkCounts) -> None:
-    """Adds to `marks` how each side writes the numbers whose digits both sides of a pair share."""
+    """Adds to `marks` how each side writes the numbers whose digits both sides of a pair share, and if it does so."""
     for source, target in pairs:
-        if not (MARK_BETWEEN_DIGITS.search(source) or MARK_BETWEEN_DIGITS.search(target)):
+        if not re.search(r"\d", source):
             continue
         targets = find_numbers(target)
         for digits, written in find_numbers(source).items():
+            if len(digits) <= 2:
+                marks["small"][DIGIT, DIGIT * (digits in targets)] += 1
             for kind in NUMBER_MARKS:
                 both = (written[kind], targets.get(digits, written)[kind])
                 if digits in targets and any(both):
@@ -429,7 +432,7 @@ def merge_profiles(earlier: bytes, later: bytes) -> str:
         side: merge_side(old[side], new[side], table, least_count)
         for side, table in zip(("source", "target"), tables, strict=True)
     }
-    marks = {kind: merge_marks(old[kind], new[kind]) for kind in NUMBER_MARKS}
+    marks = {kind: merge_marks(old.get(kind, []), new.get(kind, [])) for kind in NumberMarks._fields}
     reads = read.source.has_word if read.source is not None else lambda word: False
     lexicon = merge_lexicons(known.lexicon.lines, read.lexicon.lines, reads)
     return join_profile({**new, **sides, **marks, "lexicon": lexicon}, tables, least_count)

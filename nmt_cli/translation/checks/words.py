@@ -58,7 +58,9 @@ class CheckContext(NamedTuple):
         if profile is None or profile.source is None:
             return Context(languages)
         return Context(
-            languages, find_missing_names=partial(find_missing_names, source=profile.source, target=profile.target)
+            languages,
+            find_missing_names=partial(find_missing_names, source=profile.source, target=profile.target),
+            keeps_digits=profile.marks.keeps_digits,
         )
 
     @property

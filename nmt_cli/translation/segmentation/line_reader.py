@@ -81,6 +81,7 @@ class LineReader:
             find_terms=glossary.find_terms if glossary else None,
             find_foreign_words=characters.find_foreign_words if characters else None,
             find_missing_names=partial(find_missing_names, source=names.source, target=names.target) if names else None,
+            keeps_digits=notation.marks.keeps_digits if notation else None,
             write_number=notation.convert if notation else None,
             find_usual_case=names.source.find_usual_case if names else None,
         )

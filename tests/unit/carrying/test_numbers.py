@@ -124,6 +124,17 @@ def test_numbers_of_any_length_are_compared(digits: int) -> None:
     assert compare_numbers(f"{number}.5", f"{number},5") == ((), ())
 
 
+@pytest.mark.parametrize(
+    ("language", "keeps_digits", "missing"),
+    [("yyy", None, ["45"]), ("", None, []), ("yyy", True, ["7", "45", "300"]), ("yyy", False, [])],
+)
+def test_training_tells_whether_a_language_spells_numbers(
+    language: str, keeps_digits: bool | None, missing: list[str]
+) -> None:
+    difference = compare_numbers("7 goats, 45 hens, 300 sheep", "xx 8 yy 46", "spa", language, keeps_digits)
+    assert list(difference.missing) == missing
+
+
 def test_english_ordinals_follow_their_number() -> None:
     numbers = ("1", "2", "3", "4", "11", "12", "13", "21", "102", "111", "113")
     marks = "st nd rd th th th th st nd th th".split()
