@@ -273,10 +273,14 @@ def test_what_is_no_sentence_is_counted_with_its_line(check: str, source: str, t
 
 
 MISSING = ["?", "???", "***", "XXX", "NA", "n/a", "[missing]", "(sin traducción)"]
+MISSING_FOR_ANY = ["???", "--", "#NAME?", "#¿NOMBRE?", "#REF!", "#DIV/0!", "#N/A", "#NV"]  # also beside a short text
+SOURCES = ("We eat.", "Look at them!", "He is my uncle.", "She sits in the shade.", "They left us before the rain.")
 TRANSLATED = [
     [("Is that so, do you think?", "Kwa?")] * 9,
     [("(She laughs.)", "[ja]")],
     [("Look!", "!")],
+    [("#N/A", "#NV")],
+    [(source, "We rest.") for source in ("I", "You", "He rests.", "We rest again.", "They rest by the river of ash.")],
     [("Room 12 is the one.", "12")],
     [(f"He eats {number} of them now.", f"Kwa {number}.") for number in range(9)],
     [(f"He eats {number} of them now.", "Kwa.") for number in range(4)],
@@ -287,6 +291,8 @@ TRANSLATED = [
     ("pairs", "number"),
     [
         *(([("He is eating the bread of his old mother.", text)], 1) for text in MISSING),
+        *(([("We eat.", text)], 1) for text in MISSING_FOR_ANY),
+        ([(source, "later") for source in SOURCES], 5),
         ([("?", "He is eating the bread.")], 1),
         ([(f"He eats {number} of them now.", "later") for number in range(6)], 6),
         *((pairs, 0) for pairs in TRANSLATED),
