@@ -33,7 +33,7 @@ PAIRS_READ = 1_000  # of a file whose direction is looked for
 TURNED = 8.0  # natural logarithm of how much likelier the words of pairs are the other way round
 MIN_APOSTROPHES, MOST_OF_OTHERS = 10, 0.01  # words with a usual apostrophe; the share of words with another one
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
-DIGIT = "0"  # stands for a number in digits where numbers are counted
+IN_DIGITS = "0"  # stands for a number in digits where numbers are counted
 
 
 class WordCount(NamedTuple):
@@ -60,13 +60,13 @@ class NumberMarks(NamedTuple):
 
     decimal: Mapping[tuple[str, str], int]
     thousands: Mapping[tuple[str, str], int]
-    small: Mapping[tuple[str, str], int] = {}  # source numbers of one or two digits: (DIGIT, DIGIT), or (DIGIT, "")
+    small: Mapping[tuple[str, str], int] = {}  # source numbers of one or two digits: (IN_DIGITS, IN_DIGITS), or (IN_DIGITS, "")
 
     @property
     def keeps_digits(self) -> bool | None:
         """Whether targets write small numbers in digits, not in words; None if the corpus does not show it."""
-        usual = find_usual_mark(self.small, DIGIT)
-        return None if usual is None else usual == DIGIT
+        usual = find_usual_mark(self.small, IN_DIGITS)
+        return None if usual is None else usual == IN_DIGITS
 
     def find_target_decimal(self, mark: str) -> str | None:
         """Returns the target's equivalent of the source's decimal `mark`; None if the corpus does not show it."""

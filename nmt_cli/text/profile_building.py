@@ -25,7 +25,7 @@ from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
 from nmt_cli.text.lexicon import find_stem, fold, list_rated, merge_lexicons
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import (
-    DIGIT,
+    IN_DIGITS,
     FEWEST_NUMBERS,
     PROFILE_FORMAT,
     SPECIAL_FORMS,
@@ -374,7 +374,7 @@ def count_number_marks(pairs: Iterable[tuple[str, str]], marks: MarkCounts) -> N
         targets = find_numbers(target)
         for digits, written in find_numbers(source).items():
             if len(digits) <= 2:
-                marks["small"][DIGIT, DIGIT * (digits in targets)] += 1
+                marks["small"][IN_DIGITS, IN_DIGITS * (digits in targets)] += 1
             for kind in NUMBER_MARKS:
                 both = (written[kind], targets.get(digits, written)[kind])
                 if digits in targets and any(both):
