@@ -60,7 +60,7 @@ class NumberMarks(NamedTuple):
 
     decimal: Mapping[tuple[str, str], int]
     thousands: Mapping[tuple[str, str], int]
-    small: Mapping[tuple[str, str], int] = {}  # source numbers of one or two digits: (IN_DIGITS, IN_DIGITS), or (IN_DIGITS, "")
+    small: Mapping[tuple[str, str], int] = {}  # of one or two digits in the source: kept in the target, or ""
 
     @property
     def keeps_digits(self) -> bool | None:

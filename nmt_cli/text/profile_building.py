@@ -25,8 +25,8 @@ from nmt_cli.text.characters import ANY_CLOSING, END_MARKS, THIN_BLANKS
 from nmt_cli.text.lexicon import find_stem, fold, list_rated, merge_lexicons
 from nmt_cli.text.normalise import UNSPACED, find_unspaced
 from nmt_cli.text.profile import (
-    IN_DIGITS,
     FEWEST_NUMBERS,
+    IN_DIGITS,
     PROFILE_FORMAT,
     SPECIAL_FORMS,
     CorpusProfile,
