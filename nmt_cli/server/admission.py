@@ -148,6 +148,13 @@ class RequestError(Exception):
         self.retry_after = retry_after  # seconds
 
 
+def explain_error(error: NmtError) -> str:
+    """Returns an error as a client reads it: with its hint, but for what only the command line has."""
+    hint = "; ".join(part for part in error.hint.split("; ") if part and "--" not in part)
+    message = error.message.replace("--column", "column")
+    return f"{message}{' ' if message.endswith('?') else '; '}{hint}" if hint else message
+
+
 def explain_missing(parameter: str) -> RequestError:
     """Returns the error for a missing parameter, in LibreTranslate's words."""
     return RequestError(400, f"Invalid request: missing {parameter} parameter")

@@ -202,7 +202,7 @@ def cut_segments(text: str, words: Sequence[str]) -> list[tuple[str, int]]:
 PATHS = (
     ServedPath("/", send_file, methods=GET, needs_key=False),
     ServedPath("/page/translate", translate),
-    ServedPath("/page/translate_file", translate_file, takes_files=True),
+    ServedPath("/page/translate_file", translate_file, optional=("column",), takes_files=True),
     ServedPath("/page/models", list_models, methods=GET, needs_key=False),
     ServedPath("/page/progress", report_progress, methods=GET, needs_key=False),
     ServedPath("/page/{name}", send_file, methods=GET, needs_key=False),

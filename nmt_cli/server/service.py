@@ -23,7 +23,7 @@ from nmt_cli.languages.codes import (
     has_identifier,
     rank_languages,
 )
-from nmt_cli.server.admission import DEFAULT_LIMITS, INTERNAL_ERROR, Admission, Limits, RequestError
+from nmt_cli.server.admission import DEFAULT_LIMITS, INTERNAL_ERROR, Admission, Limits, RequestError, explain_error
 from nmt_cli.server.batching import USUAL, Batcher, ReadingThreads, RequestOptions
 from nmt_cli.server.models import ModelPool, ServedModel, is_any
 from nmt_cli.server.stores import DocumentStore, GlossaryStore, ResultStore, SuggestionFile
@@ -430,12 +430,14 @@ class Service:
         from nmt_cli.documents.config import DocumentOptions
         from nmt_cli.translation.known_tags import find_scope
 
-        result = self.results.make_name(name)
-        path, kind = self.results.find_path(result), DocumentOptions(column=wishes.columns)
+        kind = DocumentOptions(column=wishes.columns)
         try:
             texts = await asyncio.to_thread(read_first_texts, upload, kind) if is_any(source) else []
             model, guesses = await self.find_model([" ".join(" ".join(texts).split())], source, target)
             options, scope = wishes.fit_to(model), find_scope(None, model.card, model.directory)
+            file = Path(name)
+            result = self.results.make_name(f"{file.stem}.{model.target.code}{file.suffix}")
+            path = self.results.find_path(result)
             report = await self.threads.read_document(
                 model,
                 lambda translate: translate_file(
@@ -447,8 +449,7 @@ class Service:
                 options,
             )
         except NmtError as error:
-            problem = error.message.replace(str(upload), name).replace("--column", "column")
-            raise RequestError(400, problem) from error
+            raise RequestError(400, explain_error(error).replace(str(upload), name)) from error
         for number, translation in report.flagged:
             if translation.failure is not None:
                 self.report(f"text {number} of a document is not translated: {translation.failure}")

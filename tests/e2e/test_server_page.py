@@ -150,9 +150,7 @@ def test_a_text_in_the_target_language_offers_to_swap(page: Any) -> None:
 def test_doubtful_texts_of_a_document_are_reviewed(page: Any, corrections: Path, tmp_path: Path) -> None:
     subtitles = ["hello", "a doubt", "hallo"]
     cues = [f"{n}\n00:00:0{n},000 --> 00:00:0{n},900\n{text}\n" for n, text in enumerate(subtitles, start=1)]
-    (tmp_path / "film.srt").write_text("\n".join(cues), encoding="utf-8")
-    find(page, "#direction option")
-    find(page, "#file").send_keys(str(tmp_path / "film.srt"))
+    drop(page, tmp_path / "film.srt", "\n".join(cues))
     find(page, "#review li")
     assert find(page, "#review h2").text == "film.srt: 2 of 3 texts to look at"
     assert [item.text for item in page.find_elements("css selector", "#review p")] == ["hallo", "a doubt"]
@@ -161,16 +159,57 @@ def test_doubtful_texts_of_a_document_are_reviewed(page: Any, corrections: Path,
     assert read_when_complete(corrections, 1) == [("a doubt", "ein Zweifel")]
 
 
-def test_a_document_comes_back_translated(page: Any, tmp_path: Path) -> None:
-    (tmp_path / "film.srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nhello\n", encoding="utf-8")
+def drop(page: Any, path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
     find(page, "#direction option")
-    find(page, "#file").send_keys(str(tmp_path / "film.srt"))
-    link = find(page, "#status a")
-    assert link.get_attribute("download") == "film.de.srt"
-    text = page.execute_async_script(
-        "fetch(arguments[0]).then((r) => r.text()).then(arguments[1])", link.get_attribute("href")
-    )
-    assert "HELLO" in text
+    find(page, "#file").send_keys(str(path))
+
+
+def read_download(path: Path) -> str:
+    """What a browser has downloaded, under the name that the server gave it."""
+    for _ in range(100):
+        if path.exists() and (text := path.read_text(encoding="utf-8")):
+            return text
+        sleep(0.1)
+    raise AssertionError(f"there is no {path.name}, but {[other.name for other in path.parent.iterdir()]}")
+
+
+@pytest.fixture
+def downloads(page: Any, tmp_path: Path) -> Path:
+    folder = tmp_path / "downloads"
+    page.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
+    return folder
+
+
+def test_a_document_comes_back_translated_under_its_name_with_the_language(
+    page: Any, tmp_path: Path, downloads: Path
+) -> None:
+    drop(page, tmp_path / "film.srt", "1\n00:00:01,000 --> 00:00:02,000\nhello\n")
+    assert "HELLO" in read_download(downloads / "film.de.srt")
+
+
+def test_the_column_of_a_table_is_named_after_the_page_asks_for_it(page: Any, tmp_path: Path, downloads: Path) -> None:
+    """The review of the document before is not shown as if it was one of the table."""
+    drop(page, tmp_path / "doubts.txt", "a doubt\n")
+    assert find(page, "#review li").is_displayed() and not find(page, "#column").is_displayed()
+    drop(page, tmp_path / "list.csv", "id,text\n1,hello\n2,a doubt\n")
+    find(page, "#column-form:not([hidden])")
+    assert "the columns are id, text" in find(page, "#status").text and not find(page, "#review li").is_displayed()
+    find(page, "#column").send_keys("text\n")
+    assert read_download(downloads / "list.de.csv").splitlines()[1:] == ["1,hello,HELLO", "2,a doubt,A DOUBT"]
+    assert find(page, "#review h2").text == "list.csv: 1 of 2 texts to look at"
+    (downloads / "list.de.csv").unlink()
+    find(page, "#again").click()
+    assert "HELLO" in read_download(downloads / "list.de.csv")
+    page.get_log("browser")  # that a request was refused
+
+
+def test_a_file_that_is_not_translated_says_what_to_do(page: Any, tmp_path: Path) -> None:
+    drop(page, tmp_path / "column.pdf", "%PDF-1.4")
+    find(page, "#status.error")
+    assert find(page, "#status").text.endswith("does not read; extract its text first: pdftotext -layout column.pdf")
+    assert not find(page, "#column").is_displayed()
+    page.get_log("browser")
 
 
 def test_languages_can_be_changed_and_nothing_comes_from_elsewhere(page: Any) -> None:

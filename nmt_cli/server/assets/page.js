@@ -10,7 +10,8 @@ let waiting = null; // the timer of a pause in typing
 let running = null; // the request that is being answered
 let accepted = ""; // the translation before it was corrected
 let models = []; // what is known of each
-let reviewed = null; // the document under review
+let reviewed = []; // the document under review, and its column if it is a table
+let table = null; // a document of which a column is to be named
 
 function make(tag, className, text) {
   const node = document.createElement(tag);
@@ -259,25 +260,29 @@ async function keepCorrections(text, before, after) {
   }
 }
 
-async function translateFile(file) {
+async function translateFile(file, column) {
   if (!file) return;
   const form = new FormData();
   const job = crypto.getRandomValues(new Uint32Array(4)).join("-");
-  for (const [name, value] of Object.entries({ file, job, ...asked() })) form.append(name, value);
+  for (const [name, value] of Object.entries({ file, job, ...(column && { column }), ...asked() })) form.append(name, value);
+  byId("review").hidden = byId("column-form").hidden = true;
   say(`translating ${file.name} …`);
   const looking = setInterval(() => showProgress(file, job), LOOKING_PAUSE);
   try {
     const answer = await ask("page/translate_file", { method: "POST", body: form });
     const link = make("a", "", `${file.name}, translated`);
     link.href = new URL(answer.translatedFileUrl).pathname;
-    link.download = file.name.replace(/(\.[^.]*)?$/, `.${languages().target}$1`);
+    link.download = ""; // under the name that the server gives it
     clearInterval(looking);
     status.replaceChildren(link);
     status.classList.remove("error");
     link.click();
-    review(file, answer);
+    review(file, column, answer);
   } catch (error) {
     say(error.message, true);
+    table = file;
+    byId("column-form").hidden = !/\bcolumns?\b/.test(error.message.replaceAll(file.name, ""));
+    if (!byId("column-form").hidden) byId("column").focus();
   } finally {
     clearInterval(looking);
   }
@@ -289,8 +294,8 @@ async function showProgress(file, job) {
 }
 
 // The doubtful texts of a document, most doubtful first. What is corrected joins the memory, from which it is written.
-function review(file, { texts, flagged, flaggedCount }) {
-  reviewed = file;
+function review(file, column, { texts, flagged, flaggedCount }) {
+  reviewed = [file, column];
   byId("review").hidden = !flagged.length;
   byId("again").hidden = byId("correct").hidden;
   const more = flaggedCount > flagged.length ? `, of which ${flagged.length} are listed` : "";
@@ -317,7 +322,7 @@ async function translateAgain() {
       const field = item.querySelector("textarea");
       await keepCorrections(item.querySelector("p").textContent, field.defaultValue, field.value);
     }
-    await translateFile(reviewed);
+    await translateFile(...reviewed);
   } catch (error) {
     say(error.message, true);
   }
@@ -349,6 +354,7 @@ byId("domain").addEventListener("change", translate);
 byId("swap").addEventListener("click", () => swap(translation()));
 byId("again").addEventListener("click", translateAgain);
 key.addEventListener("change", translate);
+byId("column-form").addEventListener("submit", (event) => { event.preventDefault(); translateFile(table, byId("column").value); });
 byId("key-form").addEventListener("submit", (event) => { event.preventDefault(); translate(); });
 byId("shade").addEventListener("change", (event) => target.classList.toggle("shaded", event.target.checked));
 byId("clear").addEventListener("click", () => { source.value = ""; translateSoon(); source.focus(); });

@@ -13,9 +13,10 @@ from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse
 
 from nmt_cli.api.progress import StageReporter, ignore_progress
-from nmt_cli.formats import DOCUMENTS, FORMATS
+from nmt_cli.errors import DataError
+from nmt_cli.formats import DOCUMENTS, FORMATS, find_by_name, require_use
 from nmt_cli.plugins import list_plugins
-from nmt_cli.server.admission import INTERNAL_ERROR, RequestError, explain_missing, name_caller
+from nmt_cli.server.admission import INTERNAL_ERROR, RequestError, explain_error, explain_missing, name_caller
 from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, find_address, find_secret
 from nmt_cli.server.models import is_any
 from nmt_cli.server.service import DEFAULT, Detected, TranslatedDocument, choose_register
@@ -245,12 +246,24 @@ async def store_upload(call: Call, folder: Path) -> StoredUpload:
         raise explain_missing("file")
     name = upload.filename or ""
     if Path(name).suffix.lower() not in list_suffixes():
-        raise RequestError(400, f"Invalid request: this server translates {', '.join(list_suffixes())}")
+        raise refuse_name(name)
     path = folder / f"upload{Path(name).suffix.lower()}"
     with path.open("wb") as file:
         while block := await upload.read(1 << 20):
             file.write(block)
     return StoredUpload(path, name)
+
+
+def refuse_name(name: str) -> RequestError:
+    """Returns the error for a document that is not translated, judging by its name: what to do instead, if known."""
+    known = find_by_name(name)
+    try:
+        if known is not None:
+            require_use(known, "translate", name)
+    except DataError as error:
+        return RequestError(400, explain_error(error))
+    endings = "such as .txt, .docx, .srt or .csv"
+    return RequestError(400, f"Invalid request: this server translates documents by their endings, {endings}")
 
 
 def list_suffixes() -> list[str]:

@@ -224,11 +224,13 @@ def test_a_document_comes_back_under_a_name_that_nobody_guesses() -> None:
     answer = client.post("/translate_file", files={"file": ("my file.srt", SUBTITLE)}, data=values).json()
     path = answer["translatedFileUrl"].removeprefix("http://localhost")
     assert path.startswith("/download_file/")
-    assert path.endswith("my_file.srt")
+    assert path.endswith("my_file.de.srt")
     download = client.get(path)
     assert "HELLO YOU" in download.text
     assert download.headers["content-disposition"].startswith("attachment")
-    assert client.post("/translate_file", files={"file": ("a.exe", b"MZ")}, data=values).status_code == 400
+    for name, advice in (("a.exe", "name a text"), ("a.pdf", "pdftotext -layout a.pdf"), ("a.mp4", "such as .txt")):
+        refused = client.post("/translate_file", files={"file": (name, b"MZ")}, data=values)
+        assert refused.status_code == 400 and advice in refused.json()["error"]
     french = {"file": ("a.txt", FRENCH.encode())}
     answer = client.post("/translate_file", files=french, data={"source": "auto", "target": "de"}).json()
     assert answer["warning"] == LOOKS_FRENCH.replace("text", "document")
@@ -268,7 +270,11 @@ def test_of_a_table_the_request_names_the_column(source: str) -> None:
     assert written.splitlines()[0] == "id,text,text_deu,id_deu"
     refused = client.post("/translate_file", files=table, data=values)
     assert refused.status_code == 400
-    assert refused.json()["error"] == "column is missing: which column of a.csv should nmt translate?"
+    question, advice = (
+        "which column of a.csv should nmt translate?",
+        "give its name or number; the columns are id, text",
+    )
+    assert refused.json()["error"] == f"column is missing: {question} {advice}"
 
 
 @pytest.mark.parametrize("name", ["glosary", "glossaries", "formalty", "tags", "frmat", "alternative"])
