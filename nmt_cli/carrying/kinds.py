@@ -14,7 +14,7 @@ from nmt_cli.carrying.codes import CONTROL_CODES, join_tokens, take_wraps_out
 from nmt_cli.carrying.dates import DATES, FULL_WEEKDAYS, WEEKDAYS
 from nmt_cli.carrying.glossary import TERMS
 from nmt_cli.carrying.names import FOREIGN_WORDS, NAMES
-from nmt_cli.carrying.number_values import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS
+from nmt_cli.carrying.number_values import CHOICE_NUMBERS, NUMBERS, SMALL_NUMBERS, WORDED_NUMBERS
 from nmt_cli.carrying.numbers import (
     AMOUNTS,
     ERAS,
@@ -75,6 +75,7 @@ IF_LOST: tuple[LostKind, ...] = (
     DATES,
     FULL_WEEKDAYS,
     SMALL_NUMBERS,
+    WORDED_NUMBERS,
     COPIED_NAMES,
     BRACKET_PAIRS,
     SLASHES,

@@ -79,7 +79,10 @@ RuleSets = dict[str, list[SpellingRule]]
 def load_rule_sets(language: str) -> RuleSets:
     """Returns the rule sets for a language code of two or three letters; empty for an unknown language."""
     sets = load_cldr("numbers", language) or {}
-    return {name: [SpellingRule(*rule) for rule in rules] for name, rules in sets.items()}
+    return {  # an apostrophe only keeps the blank behind it
+        name: [SpellingRule(base, radix, text.removeprefix("'")) for base, radix, text in rules]
+        for name, rules in sets.items()
+    }
 
 
 @lru_cache(NUMBERS_REMEMBERED)

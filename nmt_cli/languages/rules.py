@@ -42,6 +42,7 @@ class LanguageRules(NamedTuple):
     clock_word: str  # behind a time in the 24-hour clock
     hour_parts: dict[str, str]  # what stands before an hour, by its minutes from that; the first of several is written
     plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
+    one_and_half: str  # pattern of the words for 1.5; `whole` are those that digits may replace: not an hour and a half
 
     # Before a number that names something, or only before a code, or that is a year; the first of several is written.
     number_signs: dict[str, str]

@@ -22,7 +22,13 @@ from nmt_cli.carrying.dates import DATES, WEEKDAYS, find_dates
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
 from nmt_cli.carrying.names import find_acronyms
-from nmt_cli.carrying.number_values import compare_numbers, find_ending, find_lost_endings, list_uncertain
+from nmt_cli.carrying.number_values import (
+    compare_numbers,
+    find_ending,
+    find_lost_endings,
+    list_lost_words,
+    list_uncertain,
+)
 from nmt_cli.carrying.numbers import FULL_TIMES, HOUR_PARTS, NumberNotation, is_label
 from nmt_cli.carrying.people import PEOPLE, RARE_PLACE_COUNT, find_persons, find_places
 from nmt_cli.carrying.prose_marks import EMPHASIS
@@ -180,6 +186,11 @@ def compare(texts: list[str], languages: Languages) -> list[list[str]]:
 
 def list_missing(texts: list[str], languages: Languages) -> list[str]:
     return compare(texts, languages)[0]
+
+
+def list_missing_words(texts: list[str], languages: Languages) -> list[str]:
+    """The numbers that a source has in words, and its translation neither in words nor in digits."""
+    return [number.text for number in list_lost_words(Attempt.from_texts(*texts), languages)]
 
 
 def find_uncertain(texts: list[str], languages: Languages) -> list[str]:
@@ -389,6 +400,7 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "brackets": find_brackets,
     "other numbers": compare,
     "missing numbers": list_missing,
+    "missing number words": list_missing_words,
     "uncertain numbers": find_uncertain,
     "lost endings": list_endings,
     "same numbers": compare_both_ways,

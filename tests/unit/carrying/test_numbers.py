@@ -8,10 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_cli.carrying.kinds import KINDS, find_spans
-from nmt_cli.carrying.number_values import NUMBERS, compare_numbers, write_ordinal_mark
+from nmt_cli.carrying.number_values import (
+    NUMBERS,
+    compare_numbers,
+    list_lost_words,
+    list_worded,
+    write_ordinal_mark,
+)
 from nmt_cli.carrying.numbers import FULL_TIMES, NumberNotation, make_number_key
-from nmt_cli.carrying.spans import Context, Difference, SpanKind
-from nmt_cli.languages.cldr import spell_number
+from nmt_cli.carrying.spans import Attempt, Context, Difference, SpanKind
+from nmt_cli.languages.cldr import spell_cardinal, spell_number
 from nmt_cli.languages.rules import find_rules
 
 
@@ -105,6 +111,24 @@ def test_languages_without_streets_find_none() -> None:
 def test_every_number_is_found_in_words(number: int, language: str) -> None:
     for spelling in spell_number(number, language):
         assert not compare_numbers(f"x {number} y", f"x {spelling} y", "en", language).missing
+
+
+@given(
+    number=st.integers(13, 10**6 - 1),
+    other=st.integers(13, 99),
+    languages=st.permutations(["en", "de", "fr", "es", "sv", "da", "id"]),
+)
+def test_a_number_in_words_is_lost_unless_the_translation_has_it(number: int, other: int, languages: list[str]) -> None:
+    source, target = languages[:2]
+    words, others = (spell_cardinal(value, language) for value, language in ((number, source), (other, target)))
+    if number not in (100, 1_000):  # which are said of many
+        (found,) = list_worded(words, source)
+        assert (found.text, found.value) == (words, number)
+    for written in (str(number), spell_cardinal(number, target)):
+        assert not list_lost_words(Attempt.from_texts(f"Z: {words}.", f"Z: {written}."), (source, target))
+    is_near = number == other or number <= 24 or str(other) in str(number) or number in (100, 1_000)  # 17 is 5 p.m.
+    lost = list_lost_words(Attempt.from_texts(f"Z: {words}.", f"Z: {others}."), (source, target))
+    assert is_near or [each.value for each in lost] == [number]
 
 
 @given(number=st.integers(200, 10**9), other=st.integers(200, 10**9))
