@@ -51,6 +51,7 @@ class Reader(ABC):
     guesses_encoding: ClassVar[bool] = False  # whether text that is not UTF-8 may be cp1252, as of spreadsheets
     expects: ClassVar[str]  # what the file should contain, for hints of errors
     languages: tuple[str, str] | None = None  # declared in the file itself; known once it has been read
+    usual: Sequence[str] = ()  # the languages of the first file, in whose order a table with both is read
 
     def __init__(self, file: CorpusFile, options: ReadOptions, streams: Sequence[InputStream] = ()) -> None:
         self.file = file

@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from nmt_cli.errors import DataError
@@ -28,6 +28,7 @@ from nmt_cli.languages.codes import (
     HEADING_SEPARATORS,
     LONGEST_NAME,
     NOT_CODES,
+    UNNAMED,
     find_code,
     find_codes,
     find_named_language,
@@ -35,6 +36,7 @@ from nmt_cli.languages.codes import (
     fold_name,
     has_region,
     is_common_code,
+    is_common_name,
     is_full_name,
     is_language_code,
     is_same_language,
@@ -133,6 +135,19 @@ class Layout:
     groups: dict[str, int] = field(default_factory=dict)  # the columns of `--group-column`
     tags: int | None = None  # the column of `--tag-column`
     language: int | None = None  # the column of the languages of the targets
+
+    def turn_to(self, usual: Sequence[str]) -> Layout:
+        """Returns the layout in the order of these languages (`name_sides`), if its headings name both."""
+        sides = name_sides(self.languages, self.names)
+        if self.languages is None or not sides or not all(map(is_same_language, sides, reversed(usual))):
+            return self
+        note = (
+            f"columns {self.target + 1} and {self.source + 1} are read, in the order of the first file, by their names"
+        )
+        source, target = self.languages
+        return replace(
+            self, source=self.target, target=self.source, languages=(target, source), names=self.names[::-1], note=note
+        )
 
     @property
     def known(self) -> list[int]:
@@ -286,6 +301,12 @@ def name_languages(headings: Sequence[str]) -> tuple[str, str] | None:
     return (find_code(source), find_code(target)) if is_mixed and not has_region(source + target) else (source, target)
 
 
+def name_sides(languages: Sequence[str] | None, names: Sequence[str]) -> Sequence[str]:
+    """Returns two languages by their code, or else their name; empty unless both are known."""
+    sides = [fold_name(name) if code in UNNAMED else code for code, name in zip(languages or (), names, strict=False)]
+    return sides if all(sides) else ()
+
+
 def name_unknown(heading: str) -> str:
     """Returns the name of a language that nmt does not know: "woruna" of "woruna sentence (mine)", "" of "sentence"."""
     usual = {"", *FILLERS, *HEADINGS, *OTHER_HEADINGS}
@@ -388,10 +409,15 @@ def are_alike(cells: Sequence[str]) -> bool:
 
 
 def are_above_text(cells: Sequence[str], body: Records, columns: Sequence[int]) -> bool:
-    """Whether one of two cells is clearly a heading, and the other as short, above longer texts."""
+    """Whether one of two cells is clearly a heading, and the other as short, above longer texts.
+
+    Above the words of a dictionary, it is if it names a language and no other word does.
+    """
     if are_alike(cells) or not any(map(is_clear_heading, cells)) or not all(map(could_name, cells)):
         return False
     rows = [[normalise(fields[column]) for column in columns] for fields in body if max(columns) < len(fields)]
+    if len(rows) > MANY and sum(is_common_name(cell) for row in rows for cell in row) == 1:
+        return True
     longest = min(SHORT, sum(map(count_words, map(drop_remark, cells))))
     return sum(any(row) and sum(map(count_words, row)) <= longest for row in rows) <= ALIKE * len(rows)
 

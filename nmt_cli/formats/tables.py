@@ -111,6 +111,8 @@ class TableReader(Reader):
         by_name = guess_languages(self.file.files[0].name)
         languages = [code for code in (*options.languages, *by_name) if code]
         layout = find_layout(records, options, self.file.name, languages)
+        if self.usual and not any((*options.languages, options.source_column, options.target_column)):
+            layout = layout.turn_to(self.usual)
         self.languages, self.headings, self.group_columns = layout.languages, layout.headings, tuple(layout.groups)
         self.language_names = layout.names
         self.has_tag_column, self.has_language_column = layout.tags is not None, layout.language is not None

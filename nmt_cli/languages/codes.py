@@ -247,9 +247,14 @@ def find_codes(name: str) -> tuple[str, ...]:
 
 def is_full_name(text: str) -> bool:
     """Whether a text is a whole name of a single language: "German", "Rarámuri", but neither "deu" nor "Mixtec"."""
-    is_common = text.strip().lower() in load_table().by_name
+    is_common = is_common_name(text)
     is_long = len(text.strip()) > 3 or (is_common and not text.isascii())  # 中文
     return is_long and (is_common or fold_name(text) in load_folded_names()) and len(find_codes(text)) == 1
+
+
+def is_common_name(text: str) -> bool:
+    """Whether a text is the name of a language with many texts, in English or in that language."""
+    return text.strip().lower() in load_table().by_name
 
 
 SCRIPTS = {

@@ -421,6 +421,11 @@ def test_a_heading_that_names_a_language_of_the_options_chooses_its_column_and_a
 def test_one_known_language_makes_no_header_above_words(path: Path) -> None:
     words = "".join(f"{word}\t{word}x\n" for word in ANIMALS)
     assert texts(path, f"English\tAnglica\n{words}")[0] == ("English", "Anglica")
+    dictionary = "".join(f"{word}{n}\t{word}x{n}\n" for word in ANIMALS for n in "abcd")
+    assert texts(path, f"English\tAnglica\n{dictionary}French\tGallica\n")[0] == ("English", "Anglica")
+    assert texts(path, f"English\tAnglica\n{dictionary}")[0] == ("doga", "dogxa")
+    tagged = "".join(f"{word}{n}\tn.\t{word}x{n}\n" for word in ANIMALS for n in "abcd")
+    assert texts(path, f"Anglica\tCat.\tEnglish\n{tagged}")[0] == ("doga", "dogxa")
 
 
 def test_more_or_fewer_than_two_texts_are_asked_about(path: Path) -> None:

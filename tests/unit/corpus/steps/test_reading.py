@@ -42,6 +42,33 @@ def test_text_is_normalised_before_it_is_judged(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "options", "last"),
+    [
+        ("Woruna,English", "English,Woruna", {}, ("nele kwa tuma", "He eats it")),
+        ("en,de", "German,English", {}, ("nele kwa tuma", "He eats it")),
+        ("Woruna,English", "English,Other", {}, ("He eats it", "nele kwa tuma")),
+        (
+            "Woruna,English",
+            "English,Woruna",
+            {"source_column": "1", "target_column": "2"},
+            ("He eats it", "nele kwa tuma"),
+        ),
+    ],
+)
+def test_files_are_read_in_the_order_of_the_first_by_their_headings(
+    tmp_path: Path, first: str, second: str, options: dict[str, str], last: tuple[str, str]
+) -> None:
+    paths = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for path, rows in zip(
+        paths, ([first, *["kwa nele,She eats"] * 9], [second, *["He eats it,nele kwa tuma"] * 9]), strict=True
+    ):
+        path.write_text("\n".join(rows))
+    config = PrepareOptions(**options)  # type: ignore[arg-type]
+    pairs = read_pairs(CorpusInputs({"train": [*map(CorpusFile, paths)]}, config), config, silent)
+    assert (pairs.source[-1], pairs.target[-1]) == last
+
+
 def test_progress_ends_at_the_size_of_the_file(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
     path = write_tsv(tmp_path / "a.tsv", toy_pairs(50))
