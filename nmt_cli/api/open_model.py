@@ -26,7 +26,6 @@ from nmt_cli.languages.codes import (
     find_languages_in_name,
     find_other_language,
 )
-from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.tags import OTHER_SIDE, TagPurpose, find_tag_value, merge_tags, replace_languages, reverse_tags
 from nmt_cli.text.wrapping import format_count
 
@@ -207,7 +206,7 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     from nmt_cli.formats.opening import open_reader
 
     if texts := read_two_documents(file, languages):
-        pairs = [TaggedPair(*spell_only_mark(*pair), file.tags) for pair in zip(*texts, strict=True)]
+        pairs = [TaggedPair(source, target, file.tags) for source, target in zip(*texts, strict=True)]
         return find_languages_in_name(*(path.name for path in file.files)), pairs
     source, target = (None if code in UNNAMED else code for code in languages)
     tags = find_tag_column(file.path) if file.target is None else None
@@ -253,20 +252,6 @@ def read_two_documents(file: CorpusFile, languages: tuple[str, str]) -> list[lis
         hint = "paragraphs were added or removed: put the pairs that you corrected into a table"
         raise DataError(f"{file.name} have {counts}, but must have the same number", hint=hint)
     return texts
-
-
-def spell_only_mark(source: str, target: str) -> tuple[str, str]:
-    """Returns both sides with a tag around what their only mark encloses, so that it goes around the same words.
-
-    Several may be in a different order, so attention decides where they go.
-    """
-    spelled = [
-        f"{text[: part.start]}<b>{text[part.start : part.stop]}</b>{text[part.stop :]}"
-        for text in (source, target)
-        if isinstance(text, MarkedText) and "<" not in text and len(text.enclosed) == 1
-        for part in text.enclosed
-    ]
-    return (spelled[0], spelled[1]) if len(spelled) == 2 else (source, target)
 
 
 def find_tag_column(path: Path) -> str | None:

@@ -86,12 +86,15 @@ class NmtGroup(LightParameters, TyperGroup):
         """Runs a command and exits; without `args`, the command line of this process, which it then leaves at once."""
         for name, value in ENVIRONMENT.items():
             os.environ.setdefault(name, value)
+        is_debugged = os.environ.get("NMT_DEBUG") == "1"
         with own_process() if args is None else nullcontext():
             try:
+                if is_debugged:
+                    log_failures()
                 check_streams()
                 code = super().main(args, prog_name or "nmt", standalone_mode=False, **extra)
             except (NmtError, TyperException, OSError) as problem:
-                if os.environ.get("NMT_DEBUG") == "1":
+                if is_debugged:
                     raise
                 code = show_error(problem)
             except ImportError as problem:
@@ -127,6 +130,15 @@ def own_process() -> Iterator[None]:
     except SystemExit as end:
         codes.append(int(end.code or ExitCode.OK))
         raise
+
+
+def log_failures() -> None:
+    """Shows the tracebacks of failures that cost one text, and do not end the command."""
+    import logging  # which few runs need
+
+    logger = logging.getLogger("nmt_cli")
+    logger.setLevel(logging.DEBUG)
+    logger.addHandler(logging.StreamHandler())
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from nmt_cli.carrying.kinds import is_amount
 from nmt_cli.carrying.spans import find_partners
-from nmt_cli.text.aligned import AlignedText, Edit, MarkedText
+from nmt_cli.text.aligned import AlignedText, Edit, MarkedPart, MarkedText, find_usual_form
 from nmt_cli.text.characters import STRAY_SIGNS
 from nmt_cli.text.words import has_letters
 from nmt_cli.translation.placement.marks import Mark, MarkForm
@@ -59,6 +59,7 @@ class Wrapper:
     after: str
     spaced_before: str = ""  # instead of `before`, where the text begins or ends with a blank; if there is such a form
     text: str = ""  # that it has in the source
+    form: str = ""  # how `before` looks to a reader, if parts of it are not seen
     escape: Callable[[str], str] | None = None  # of text in it, if not that of the paragraph
 
 
@@ -84,8 +85,8 @@ class InlineItem:
 
     @property
     def form(self) -> str:
-        """How the run begins in which it is; empty outside of runs."""
-        return self.wrappers[0].before if self.wrappers else ""
+        """How the run in which it is looks; empty outside of runs."""
+        return self.wrappers[0].form or self.wrappers[0].before if self.wrappers else ""
 
     def list_spellings(self) -> list[str]:
         """Returns the spelling of each character of the text."""
@@ -150,29 +151,41 @@ class ParagraphSegment:
             lead = len(self.text) - len(self.text.lstrip())
             enclosed = (range(start - lead, end - lead) for start, end in self.enclosed)
             codes = {name: self.items[index].raw for index, name in self.code_names.items()}
-            yield MarkedText(self.text.strip(), enclosed, codes)
+            parts = (part._replace(start=part.start - lead, end=part.end - lead) for part in self.list_parts())
+            yield MarkedText(self.text.strip(), enclosed, codes, parts)
         for part in chain.from_iterable(item.template for item in self.items):
             yield from () if isinstance(part, str) else part.texts
 
     @cached_property
-    def unusual_runs(self) -> list[tuple[int, int]]:
-        """The characters of runs in a different form from most of the text."""
+    def runs(self) -> list[MarkedPart]:
+        """The runs of a form, in order."""
         texts = [index for index, item in enumerate(self.items) if item.text]
         groups = [(form, list(group)) for form, group in groupby(texts, lambda index: self.items[index].form)]
-        runs = [(form, self.starts[group[0]], self.starts[group[-1] + 1]) for form, group in groups]
-        sizes: Counter[str] = Counter()
-        for form, start, end in runs:
-            sizes[form] += end - start
-        usual = max(sizes, key=sizes.__getitem__, default="")
-        return [(start, end) for form, start, end in runs if form != usual]
+        return [MarkedPart(self.starts[group[0]], self.starts[group[-1] + 1], form) for form, group in groups]
+
+    @cached_property
+    def unusual_runs(self) -> list[tuple[int, int]]:
+        """The characters of runs in a different form from most of the text."""
+        usual = find_usual_form(self.runs)
+        return [(run.start, run.end) for run in self.runs if run.kind != usual]
+
+    @property
+    def tagged(self) -> list[MarkedPart]:
+        """The characters between each two marks."""
+        marks, items = self.marks, [self.items[index] for index in self.marked]
+        pairs = ((first, last) for first, last in find_partners([mark.pair for mark in marks]).items() if first < last)
+        return [
+            MarkedPart(marks[a].start, marks[b].start, items[a].raw + items[b].raw, items[a].name) for a, b in pairs
+        ]
+
+    def list_parts(self) -> list[MarkedPart]:
+        """Returns the characters between each two marks, and all runs."""
+        return [*self.tagged, *(run for run in self.runs if run.kind)]
 
     @property
     def enclosed(self) -> list[tuple[int, int]]:
         """The characters between each two marks, and those of unusual runs."""
-        marks = self.marks
-        partners = find_partners([mark.pair for mark in marks])
-        pairs = [(marks[first].start, marks[last].start) for first, last in partners.items() if first < last]
-        return [*pairs, *self.unusual_runs]
+        return [*((part.start, part.end) for part in self.tagged), *self.unusual_runs]
 
     @cached_property
     def marked(self) -> list[int]:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby
+from operator import itemgetter
 
 from nmt_cli.carrying.syntax import PROGRAM_PLACEHOLDERS, compile_placeholders
 from nmt_cli.documents.document import Content, DocumentSource, TranslationUnit, make_verbatim_unit
@@ -27,7 +28,7 @@ from nmt_cli.documents.marks import CODE_NAME, MAXIMUM_ITEMS, InlineItem, Paragr
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.translation.placement.alignment import trace_translation
 from nmt_cli.translation.placement.marks import MarkNode, PlacedMark, place_marks
-from nmt_cli.translation.placement.traced_text import UNALIGNED, Position, TextRange, TracedText
+from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
 from nmt_cli.translation.result import Translation
 
 # Writes a paragraph with its translation and its marks, as placed by `translation.placement.marks`.
@@ -101,8 +102,8 @@ def write_segment(
     rendered: Sequence[str],
     output: InlineOutput,
     needs_text: frozenset[str],
-) -> int:
-    """Writes a segment with its translation, and returns the number of guessed mark positions.
+) -> Counter[str]:
+    """Writes a segment with its translation, and returns the numbers of guessed mark positions and of lost marks.
 
     `rendered` are the spellings of its items. Without a translation, the items are written unchanged.
     """
@@ -110,12 +111,12 @@ def write_segment(
     if translation is None:
         for item, raw in zip(segment.items, rendered, strict=True):
             output.write_raw(raw, item.wrappers)
-        return 0
+        return Counter()
     traced = trace_placeholders(trace_segment(segment.text, translation))
     traced, repeated = trace_code(segment, traced)
     writer = SegmentWriter(segment, traced, repeated, rendered, output, needs_text)
     writer.write_marks(place_marks(segment.marks, traced), 0, len(traced.text))
-    return writer.guessed
+    return Counter({GUESSED_MARKS: writer.guessed, LEFT_OUT_MARKS: sum(pair.source is None for pair in traced.marked)})
 
 
 def trace_segment(text: str, translation: Translation) -> TracedText:
@@ -130,6 +131,7 @@ def trace_segment(text: str, translation: Translation) -> TracedText:
         sources=[*range(lead), *sources, *range(max(lead, tail), len(text))],
         source_words=[TextRange(start + lead, end + lead) for start, end in traced.source_words],
         words=[TextRange(start + lead, end + lead) for start, end in traced.words],
+        marked=[pair.shift(lead) for pair in traced.marked],
     )
 
 
@@ -271,21 +273,30 @@ class SegmentWriter:
             for source in self.target.sources
         ]
         for start, end in self.segment.unusual_runs:
-            low, high, _ = self.target.find_part(start, end) or Position(0, 0)
+            low, high, is_guess = self.target.find_part(start, end) or self.target.guess_word(start)
+            inside = {index for index in self.target.list_targets(start, end) if low <= index < high}
+            if not inside:  # no word comes from the run, but it attends to one
+                inside = {i for i in range(low, high) if (number := numbers[i]) is None or self.is_usual(number)}
+                for index in inside:
+                    numbers[index] = texts[bisect_right(starts, start) - 1]
             for index in self.target.list_targets(start, end):
-                numbers[index] = numbers[index] if low <= index < high else None
-            self.guessed += low == high
+                numbers[index] = numbers[index] if index in inside else None
+            self.guessed += is_guess or not inside
+        if self.target.has_marks:  # whatever a person has not marked is in no unusual run
+            usual = next(filter(self.is_usual, texts), None)
+            numbers = [usual if number is None else number for number in numbers]
         return [self.segment.items[number].wrappers for number in self.fill_numbers(numbers)]
+
+    def is_usual(self, number: int) -> bool:
+        """Whether an item is in the form of most of the text."""
+        start, runs = self.segment.starts[number], self.segment.unusual_runs
+        return bisect_right(runs, start, key=itemgetter(0)) == bisect_right(runs, start, key=itemgetter(1))
 
     def fill_numbers(self, numbers: Sequence[int | None]) -> list[int]:
         """Returns the item of each character; without a source, a usual one of its neighbours, or else the longer."""
-        starts = [start for start, _ in self.segment.unusual_runs]
-        ends = [end for _, end in self.segment.unusual_runs]
 
         def rate(index: int) -> tuple[bool, int]:
-            start = self.segment.starts[index]
-            is_usual = bisect_right(starts, start) == bisect_right(ends, start)
-            return is_usual, len(self.segment.items[index].text)
+            return self.is_usual(index), len(self.segment.items[index].text)
 
         aligned = [number for number in numbers if number is not None]
         previous = aligned[0] if aligned else next(i for i, item in enumerate(self.segment.items) if item.text)
@@ -304,6 +315,7 @@ class SegmentWriter:
 JOINT = rf"[^\w\n{re.escape(END_MARKS)}]{{1,3}}"  # between two codes: <x/>-<y/>, <x/>, <y/>
 LONGEST_KEPT = 1 << 16  # characters of text that is kept, which make a unit
 OVERFULL = f"texts kept untranslated, each with more than {MAXIMUM_ITEMS:,} marks, runs or lines"
+LEFT_OUT_MARKS = "marks left out, because only the translation in the memory has them"
 GUESSED_MARKS = "marks (emphasis, links, code) whose positions are guesses"
 
 
@@ -353,8 +365,8 @@ class Paragraph:
             translation = next(translations) if segment.is_translated else None
             rendered = [write_template(item.template, translations, notes) for item in segment.items]
             translation = None if segment.is_overfull else translation
-            guessed = write_segment(segment, translation, rendered, output, self.needs_text)
-            notes += Counter({GUESSED_MARKS: guessed, OVERFULL: int(segment.is_overfull)})
+            notes += write_segment(segment, translation, rendered, output, self.needs_text)
+            notes += Counter({OVERFULL: int(segment.is_overfull)})
         return output.finish()
 
     def make_unit(

@@ -111,7 +111,7 @@ def drop_codes(text: str) -> str:
 
 def spell_codes(text: str) -> str:
     """Returns a text with its codes as they are."""
-    return re.sub(f"[{BEGIN}{END}]", "", text)
+    return re.sub(f"[{BEGIN}{END}]", "", text) if BEGIN in text else text
 
 
 def part_words(match: re.Match[str]) -> str:

@@ -33,7 +33,7 @@ from nmt_cli.server.models import ServedModel
 from nmt_cli.text.streams import MAXIMUM_LINE
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.wrapping import CONTROLS, format_count, replace_surrogates
-from nmt_cli.translation.memory.lookup import make_memory_key
+from nmt_cli.translation.memory.marks import make_memory_key
 
 # Glossaries of requests: sent with a text, or created before and named by their ids. Does not depend on shapes.
 #

@@ -11,6 +11,7 @@ wrote, through any number of edits.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Self
 from unicodedata import is_normalized, normalize
@@ -88,17 +89,42 @@ class AlignedText(NamedTuple):
         return range(bisect_left(self.origins, start), bisect_left(self.origins, end))
 
 
+class MarkedPart(NamedTuple):
+    """The characters [start, end) of a text that a pair of tags or a run encloses."""
+
+    start: int
+    end: int
+    kind: str  # how the tags, or the beginning of the run, are spelled
+    name: str = ""  # of the tags; empty for a run
+
+
+def find_usual_form(parts: Iterable[MarkedPart]) -> str:
+    """Returns the form of the runs that have most characters."""
+    sizes: Counter[str] = Counter()
+    for part in parts:
+        sizes[part.kind] += 0 if part.name else part.end - part.start
+    return max(sizes, key=sizes.__getitem__, default="")
+
+
 class MarkedText(str):
     """A text, equal to any other of the same characters; `enclosed` are the ranges between marks, in characters.
 
-    `codes` are the names that stand for code in it, each with the code as its document spells it. It is a string, so
-    that it goes wherever a text goes: to other processes, in parts and in groups.
+    `codes` are the names that stand for code in it, each with the code as its document spells it. `parts` are all pairs
+    of tags and all runs, also those of most of the text. It is a string, so that it goes wherever a text goes: to other
+    processes, in parts and in groups.
     """
 
     enclosed: tuple[range, ...]
     codes: Mapping[str, str]
+    parts: tuple[MarkedPart, ...]
 
-    def __new__(cls, text: str, enclosed: Iterable[range] = (), codes: Mapping[str, str] | None = None) -> MarkedText:
+    def __new__(
+        cls,
+        text: str,
+        enclosed: Iterable[range] = (),
+        codes: Mapping[str, str] | None = None,
+        parts: Iterable[MarkedPart] = (),
+    ) -> MarkedText:
         marked = super().__new__(cls, text)
-        marked.enclosed, marked.codes = tuple(enclosed), codes or {}
+        marked.enclosed, marked.codes, marked.parts = tuple(enclosed), codes or {}, tuple(parts)
         return marked

@@ -61,12 +61,37 @@ class Placed(NamedTuple):
         return (self.lost and not self.is_sure) or self.placed_by == "position"
 
 
+class WordPoint(NamedTuple):
+    """A point in a text: behind so many characters of a word. Blanks between words do not matter."""
+
+    word: int  # from 0
+    offset: int
+
+
+WordSpan = tuple[WordPoint, WordPoint]
+
+
+def span_words(text: str) -> WordSpan:
+    """Returns all words of a text, of which it has some."""
+    words = text.split()
+    return WordPoint(0, 0), WordPoint(len(words) - 1, len(words[-1]))
+
+
+class MarkedPair(NamedTuple):
+    """The words that a mark encloses in a source, and in its translation; None on a side that lacks the mark."""
+
+    source: WordSpan | None
+    target: WordSpan | None
+    is_piece: bool = False  # whether there is no mark, and all of a piece is the translation of all of its source
+
+
 class WordLinks(NamedTuple):
     """The word ranges of one piece of a line, in the source and in the translation."""
 
     source: range
     target: range
     links: tuple[Link, ...] | None = None  # counted from the start of each range; None: they follow from the subwords
+    marked: tuple[MarkedPair, ...] = ()  # counted in the same way; known of the marks of a recalled translation
 
     @classmethod
     def from_texts(cls, source: str, target: str, links: tuple[Link, ...] | None = None) -> Self:

@@ -313,6 +313,10 @@ def isolate(groups: Sequence[Sequence[int]]) -> Iterator[Trial]:
 
 def copy_line(line: str, error: Exception) -> Translation:
     """Returns a line as its own translation, with a failed check that says where nmt failed, without any text."""
+    if not isinstance(error, NmtError):
+        import logging  # which few runs need
+
+        logging.getLogger("nmt_cli").debug("nmt failed on a text:", exc_info=error)
     piece = make_frame_piece(Segment(line, (), blank_before=False, ends_sentence=True, is_frame=True))
     copied = restore_piece(piece, None, None, "")
     return copied._replace(source=line, checks=(FailedCheck("failed", f"nmt failed ({name_error(error)})"),))

@@ -9,6 +9,7 @@ notes; charts and diagrams. Keeps comments, properties, styles, layouts and macr
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
@@ -35,6 +36,9 @@ SHAPES = frozenset("drawing pict object AlternateContent".split())  # may hold t
 FORMULAS_AND_FIELDS = frozenset("oMath oMathPara fldSimple fld m".split())
 PARAGRAPHS = frozenset({"p"})
 OFF = ("0", "false", "off")
+# What Word writes of a run that nobody sees: the revision, the language, what was proofread.
+UNSEEN = re.compile(r'\s(?:\w+:rsid\w*|lang|altLang|dirty|err|smtClean|noProof)="[^"]*"|<\w+:(?:lang|noProof)\b[^>]*/>')
+EMPTY_PROPERTIES = re.compile(r"<(\w+:rPr)\s*(?:/>|></\1>)")
 
 
 class RunReader(ParagraphReader):
@@ -67,7 +71,8 @@ class RunReader(ParagraphReader):
         if not children or is_hidden(run):
             yield make_point(run.raw)
             return
-        wrapper = Wrapper(run.tag + properties, run.end)
+        before = run.tag + properties
+        wrapper = Wrapper(before, run.end, form=EMPTY_PROPERTIES.sub("", UNSEEN.sub("", before)))
         for child in children:
             if isinstance(child, XmlNode):
                 yield from self.read_run_child(child, wrapper)

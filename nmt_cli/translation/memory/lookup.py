@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher
-from functools import cache, cached_property
+from functools import cached_property
 from heapq import nlargest
-from html import unescape
 from itertools import islice
 from math import log
 from typing import NamedTuple, Protocol, TypeVar
 
 from nmt_cli.carrying.numbers import NUMBER, make_number_key
 from nmt_cli.carrying.spans import PLACEHOLDER_PATTERN
-from nmt_cli.carrying.syntax import IN_WORD, TAGS, move_to_word, parts_words
+from nmt_cli.carrying.syntax import IN_WORD, move_to_word
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.runtime.onnx_engine import OnnxEngine, open_vector_engine
 from nmt_cli.search.mixing import StoredTokens
-from nmt_cli.text.characters import DIRECTION_MARKS
-from nmt_cli.text.normalise import normalise
+from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.profile import TextProfile
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value
 from nmt_cli.text.words import has_letters, split_words
-from nmt_cli.translation.result import Origin
+from nmt_cli.translation.memory.marks import (
+    SIGNS_OF_MARKS,
+    fit_marks,
+    make_bare_key,
+    make_memory_key,
+    make_menu_key,
+    move_marks,
+    name_codes,
+    pair_marked,
+    put_codes,
+)
+from nmt_cli.translation.result import MarkedPair, Origin
 
 # Finds the texts of a translation memory that are nearly the same: that share at least 80 % of their words, in order.
 #
@@ -168,112 +177,6 @@ def find_form(number: str, language: str) -> tuple[bool, ...]:
     return form if plural != "dual" else (*form, value == 2, tens == 2, tens in (3, 4), 3 <= tens <= 10)
 
 
-# Finds a text whose marks are spelled in another way, and puts its own marks into the translation.
-#
-#     a text        Run {1} in the folder, see the manual.              {1} is `setup --fast`, the link is set aside
-#     a source      Run `setup --fast` in the folder, see the [manual](https://example.org).
-#     its key       Run setup --fast in the folder, see the manual.     of both
-#
-# A person copies a text from the document, from its page or from a report, and an exchange file spells tags as codes.
-# Nothing is guessed: a translation without the code or the marks of the text is none.
-
-
-SIGNS_OF_MARKS = re.compile(r"[<>\[`*_~&]")
-EMPHASIS_MARK = r"`+|\*{1,3}|~~|(?<!\w)_{1,2}(?=\w)|(?<=[^\s_])_{1,2}(?!\w)"
-ANGLES = str.maketrans("", "", "<>")  # around an address
-
-
-@cache
-def compile_marks() -> re.Pattern[str]:
-    """Returns the pattern of a mark in a text: a tag, an end of a link, or a sign of code or emphasis."""
-    return re.compile(f"{TAGS.pattern.pattern}|{EMPHASIS_MARK}")
-
-
-def list_marks(text: str) -> list[str]:
-    """Returns the marks that a text spells, in order."""
-    return [match[0] for match in compile_marks().finditer(text)] if SIGNS_OF_MARKS.search(text) else []
-
-
-def drop_mark(mark: str) -> str:
-    """Returns what is left of a mark: a blank if it separates words."""
-    return " " if mark[0] == "<" and parts_words(TAGS.make_span(0, mark)) else ""
-
-
-def make_bare_key(text: str) -> str:
-    """Returns the form in which texts are compared without their marks."""
-    if SIGNS_OF_MARKS.search(text) is None:
-        return make_memory_key(text)
-    bare = compile_marks().sub(lambda match: drop_mark(match[0]), text)
-    return make_memory_key(unescape(bare).translate(ANGLES))
-
-
-def make_menu_key(text: str) -> str:
-    """Returns the form in which texts are compared without their marks, and without the signs of a menu."""
-    return make_bare_key(text).translate(dict.fromkeys(map(ord, IN_WORD)))
-
-
-def put_codes(text: str, codes: Mapping[str, str]) -> str:
-    """Returns a text with the code for which names such as `{1}` stand."""
-    return re.sub("|".join(map(re.escape, codes)), lambda match: codes[match[0]], text) if codes else text
-
-
-def name_codes(side: str, text: str, codes: Mapping[str, str]) -> str | None:
-    """Returns a side of a pair with the names of the codes that a text names; None if it lacks one.
-
-    A code is there by its name, as spelled, or without marks.
-    """
-    for name, spelled in codes.items():
-        if name in text:
-            forms = filter(None, (name, spelled, make_bare_key(spelled)))
-            matches = (re.search(rf"(?<!\w){re.escape(form)}(?!\w)", side, re.ASCII) for form in forms)
-            if (match := next(filter(None, matches), None)) is None:
-                return None
-            side = side[: match.start()] + name + side[match.end() :]
-    return side
-
-
-def fit_marks(source: str, target: str, text: str) -> str | None:
-    """Returns the translation of `source` with the marks of a text that only differs in these, or None.
-
-    Either each mark stands for one of the text, in the order of the source, or others than those of the text go.
-    """
-    text_marks, marks = list_marks(text), list_marks(source)
-    are_alike = len(text_marks) == len(marks) and Counter(marks) == Counter(list_marks(target))
-    left = list(zip(marks if are_alike else text_marks, text_marks, strict=True))
-
-    def replace_mark(match: re.Match[str]) -> str:
-        index = next((index for index, (mark, _) in enumerate(left) if mark == match[0]), None)
-        return drop_mark(match[0]) if index is None else left.pop(index)[1]
-
-    fitted = compile_marks().sub(replace_mark, target) if SIGNS_OF_MARKS.search(target) else target
-    if unescape(text) == text and unescape(source) != source:
-        fitted = unescape(fitted)
-    return None if left else fitted
-
-
-def list_marked_words(text: str) -> Iterator[tuple[str, range]]:
-    """Yields the words between each two marks of a kind, with this kind: a link, the name of a tag, or a sign."""
-    beginnings: dict[str, int] = {}
-    for match in compile_marks().finditer(text) if SIGNS_OF_MARKS.search(text) else ():
-        before = compile_marks().sub(lambda mark: drop_mark(mark[0]), text[: match.start()])
-        name = re.match(r"</?([\w:-]+)", match[0])
-        kind = name[1] if name else "link" if match[0].strip("!")[:1] in "[]" else match[0]
-        words = len(before.split())
-        if kind in beginnings:
-            yield kind, range(beginnings.pop(kind), words)
-        else:
-            beginnings[kind] = words - (before[-1:].strip() != "")
-
-
-def pair_enclosed(source: str, target: str) -> tuple[WordRanges, ...]:
-    """Returns the words between the same marks of both sides."""
-    of_kinds: dict[str, list[range]] = defaultdict(list)
-    for kind, words in list_marked_words(source):
-        of_kinds[kind].append(words)
-    pairs = ((of_kinds[kind].pop(0), words) for kind, words in list_marked_words(target) if of_kinds[kind])
-    return tuple((before, after) for before, after in pairs if before and after)
-
-
 # Remembers what the network made of entries of a translation memory, so that it reads each but once.
 
 
@@ -318,16 +221,13 @@ def count_tokens(parts: Sequence[StoredTokens]) -> int:
 NUMBER_SIGN = "\0"  # stands for a number; no text has it
 
 
-WordRanges = tuple[range, range]  # of a text and of its translation
-
-
 class RecalledTranslation(NamedTuple):
     """A translation from a memory; `origin` says whether its numbers had to be changed."""
 
     source: str  # of its pair
     text: str
     origin: Origin
-    enclosed: tuple[WordRanges, ...] = ()  # words between marks that the memory spells, and a document sets aside
+    marked: tuple[MarkedPair, ...] = ()  # the words between marks that a document sets aside, as its pair has them
 
 
 class SourceIndex(Protocol):
@@ -346,6 +246,7 @@ class TranslationMemory:
         self.target_language = target_language
         self.links_words = links_words
         self.targets: dict[str, str] = {}  # by the normal form of their sources
+        self.marked: dict[str, tuple[MarkedPair, ...]] = {}  # the marks that documents set aside, likewise
         self.indexes: list[SourceIndex] = []  # that were asked for, and learn of each new source
         self.by_register: dict[str, TranslationMemory] = {}  # with the pairs of that register besides all of this one
 
@@ -370,8 +271,8 @@ class TranslationMemory:
             return
         for memory in self.by_register.values():
             memory.add(source, target)
-        key, target = make_memory_key(source), target.strip()
-        if not (key and target):
+        key, target = make_memory_key(source), target if isinstance(target, MarkedText) else target.strip()
+        if not (key and target.strip()):
             return
         new = {key: target}
         for sign in IN_WORD:
@@ -380,6 +281,9 @@ class TranslationMemory:
                 new.setdefault(moved, self.targets.get(moved, target))
         added = [source for source in new if source not in self.targets]
         self.targets |= new
+        self.marked.pop(key, None)
+        if isinstance(source, MarkedText) and (marked := pair_marked(source, target)):
+            self.marked[key] = marked
         for index in self.indexes:
             for source in added:  # whenever an index is built, it has the same sources in the same order
                 index.add(source)
@@ -387,14 +291,19 @@ class TranslationMemory:
     def update(self, other: TranslationMemory) -> None:
         """Adds all pairs of another memory, which overrule earlier ones."""
         for register in {*self.by_register, *other.by_register}:
-            self.open_register(register).targets.update(other.by_register.get(register, other).targets)
-        self.targets.update(other.targets)
+            self.open_register(register).overrule(other.by_register.get(register, other))
+        self.overrule(other)
+
+    def overrule(self, other: TranslationMemory) -> None:
+        """Adds the pairs of another memory that are of no register."""
+        self.marked = {key: pairs for key, pairs in self.marked.items() if key not in other.targets} | other.marked
+        self.targets |= other.targets
 
     def open_register(self, register: str) -> TranslationMemory:
         """Returns the memory of a register, which begins with all pairs of this one."""
         if register not in self.by_register:
             memory = TranslationMemory(self.target_language, links_words=self.links_words)
-            memory.targets.update(self.targets)
+            memory.overrule(self)
             self.by_register[register] = memory
         return self.by_register[register]
 
@@ -409,10 +318,10 @@ class TranslationMemory:
         key = make_memory_key(text)
         target = self.targets.get(key)
         if target is not None:
-            marked = self.bare_sources.sources.get(key)  # the same pair with its codes
-            is_same = marked is not None and fit_marks(marked, self.targets[marked], text) == target
-            enclosed = pair_enclosed(marked, self.targets[marked]) if marked is not None and is_same else ()
-            return RecalledTranslation(key, fit_breaks(target, text), "memory", enclosed)
+            coded = self.bare_sources.sources.get(key)  # the same pair with its codes
+            is_same = coded is not None and fit_marks(coded, self.targets[coded], text) == target
+            marked = pair_marked(coded, self.targets[coded]) if coded is not None and is_same else self.marked.get(key)
+            return RecalledTranslation(key, fit_breaks(target, text), "memory", marked or ())
         other = self.find_other_marks(text, codes or {})
         if other is not None:
             return other
@@ -421,7 +330,10 @@ class TranslationMemory:
         if source is None:
             return None
         adapted = replace_numbers(source, self.targets[source], key, self.target_language, convert)
-        return None if adapted is None else RecalledTranslation(source, fit_breaks(adapted, text), "memory_numbers")
+        if adapted is None:
+            return None
+        marked = move_marks(self.marked.get(source, ()), (source, key), (self.targets[source], adapted))
+        return RecalledTranslation(source, fit_breaks(adapted, text), "memory_numbers", marked)
 
     def find_other_marks(self, text: str, codes: Mapping[str, str]) -> RecalledTranslation | None:
         """Returns the translation of a text whose source in the memory has other marks, or None."""
@@ -432,7 +344,7 @@ class TranslationMemory:
             before, target = name_codes(source, text, codes), name_codes(self.targets[source], text, codes)
             fitted = None if before is None or target is None else fit_marks(before, target, text)
             if before is not None and target is not None and fitted is not None:
-                return RecalledTranslation(source, fit_breaks(fitted, text), "memory", pair_enclosed(before, target))
+                return RecalledTranslation(source, fit_breaks(fitted, text), "memory", pair_marked(before, target))
         return None
 
     def list_others(self, recalled: Iterable[str]) -> list[str]:
@@ -486,14 +398,6 @@ class KeyedSources:
     def add(self, source: str) -> None:
         if (key := self.make_key(source)) is not None:
             self.sources[key] = source
-
-
-def make_memory_key(text: str) -> str:
-    """Returns the form in which texts are compared: normalised, and without direction marks."""
-    if text.isascii() and text.isprintable() and "  " not in text:
-        return text.strip()  # most texts, and a memory may have a million
-    text = normalise(text)
-    return text if text.isascii() else " ".join(re.sub(f"[{DIRECTION_MARKS}]", "", text).split())
 
 
 def make_template(key: str) -> str | None:

@@ -18,8 +18,7 @@ from nmt_cli.text.tags import TagSet
 from nmt_cli.translation.batch import Tools
 from nmt_cli.translation.forced import encode_pairs, force_translations, match_line, match_whole
 from nmt_cli.translation.memory.lookup import MemoryEntry, RecalledTranslation, StoredEntries, TranslationMemory
-from nmt_cli.translation.placement.alignment import find_links
-from nmt_cli.translation.result import Hypothesis, Translation, WordLinks
+from nmt_cli.translation.result import Translation
 from nmt_cli.translation.search import ModelChoice
 from nmt_cli.translation.segmentation.line_reader import LineReader, MatchedPiece
 from nmt_cli.translation.segmentation.pieces import Piece
@@ -90,7 +89,6 @@ class RecallingMemory(NamedTuple):
                 # The network's probability of a recalled translation means nothing: it is certain.
                 certain = (0.0,) * len(best.token_log_probabilities)
                 best = best._replace(log_probability=0.0, score=0.0, token_log_probabilities=certain)
-                best = bind_words(translation, best, piece)
                 linked[text_id] = translation._replace(source=piece.text, hypotheses=(best,), read_as=())
         return linked
 
@@ -107,23 +105,6 @@ def make_recalled_piece(piece: Piece, recalled: RecalledTranslation) -> Piece:
     """Returns a piece with its translation; nothing in it is masked or rewritten."""
     segment = piece.segment._replace(spans=())
     return replace(piece, segment=segment, masked=mask(segment.text, ()), rewritten=None, recalled=recalled)
-
-
-def bind_words(translation: Translation, best: Hypothesis, piece: Piece) -> Hypothesis:
-    """Returns a recalled translation whose words between marks are linked to those between the same marks."""
-    if piece.recalled is None or not piece.recalled.enclosed:
-        return best
-    before: dict[int, range] = {}
-    after: dict[int, range] = {}
-    for words, translated in piece.recalled.enclosed:  # the inner ones first
-        before = dict.fromkeys(words, words) | before
-        after = dict.fromkeys(translated, words) | after
-    links = [
-        (source if before.get(source) == after.get(target) else after[target][0], target)
-        for source, target in find_links(translation, best)
-        if before.get(source) == after.get(target) or target in after
-    ]
-    return best._replace(words=(WordLinks.from_texts(piece.segment.text, best.text, tuple(links)),))
 
 
 def is_readable(piece: Piece) -> bool:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from nmt_cli.text.normalise import drop_invisible, find_unspaced, normalise
 from nmt_cli.text.symbols import BLANK, JOINER, SENTENCE_END
 from nmt_cli.text.words import Link, choose_word_pattern, count_strings, has_word
-from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
-from nmt_cli.translation.result import WordLinks
+from nmt_cli.translation.placement.traced_text import UNALIGNED, MarkedRanges, TextRange, TracedText
+from nmt_cli.translation.result import WordLinks, WordSpan
 
 if TYPE_CHECKING:
     from nmt_cli.arrays.types import FloatArray
@@ -188,7 +188,29 @@ def trace_translation(source: str, translation: Translation) -> TracedText:
     attracted = list_attracted_words(translation, len(source_words))
     highest = find_weights(translation, translation.hypotheses[0]) if translation.hypotheses else {}
     weights = [highest.get(index, 1.0) for index in seen]
-    return trace_words(source, source_words, translation.text, target_words, linked, weights, attracted)
+    traced = trace_words(source, source_words, translation.text, target_words, linked, weights, attracted)
+    return traced.bind(locate_marked(source, translation))
+
+
+def locate_marked(source: str, translation: Translation) -> list[MarkedRanges]:
+    """Returns the characters that marks enclose in the source and in the best translation, as far as they are known."""
+    pairs: list[MarkedRanges] = []
+    for words in translation.hypotheses[0].words if translation.hypotheses else ():
+        texts = (source, translation.text) if words.marked else ()  # most are no recalled ones
+        sides = [[TextRange(*match.span()) for match in NOT_BLANK.finditer(text)] for text in texts]
+        for pair in words.marked:
+            before = pair.source and locate_span(pair.source, sides[0], words.source.start)
+            after = pair.target and locate_span(pair.target, sides[1], words.target.start)
+            pairs += [MarkedRanges(before, after, pair.is_piece)] if before or after else []
+    return pairs
+
+
+def locate_span(span: WordSpan, words: Sequence[TextRange], offset: int) -> TextRange | None:
+    """Returns the characters of a text for words counted from `offset`; None if it has fewer words."""
+    first, last = (point._replace(word=point.word + offset) for point in span)
+    if max(first.word, last.word) >= len(words):
+        return None
+    return TextRange(words[first.word].start + first.offset, words[last.word].start + last.offset)
 
 
 def find_rewritten_words(source: str, translation: Translation) -> set[str]:

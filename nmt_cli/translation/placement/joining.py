@@ -20,7 +20,7 @@ from nmt_cli.text.normalise import normalise
 from nmt_cli.text.symbols import SENTENCE_END, UNKNOWN_PIECE
 from nmt_cli.text.tokenizer import TokenizerPair
 from nmt_cli.text.words import Link
-from nmt_cli.translation.result import Hypothesis, Placed, Translation, WordLinks
+from nmt_cli.translation.result import Hypothesis, MarkedPair, Placed, Translation, WordLinks, span_words
 from nmt_cli.translation.segmentation.pieces import Piece
 from nmt_cli.translation.segmentation.segments import join_segments
 
@@ -127,16 +127,30 @@ def restore_piece(
     A piece with nothing to translate becomes `prefix` and itself; so does a label whose translation is unlikely, since
     a network trained on sentences makes nonsense of a single word.
     """
+    if piece.recalled is not None:
+        return mark_recalled(piece, translation, prefix)
     best = translation.hypotheses[:1] if translation is not None and piece.segment.is_label else ()
     if translation is None or any(hypothesis.log_probability < LOG_EVEN_ODDS for hypothesis in best):
-        copied = copy_piece(piece, normalise(prefix))
-        unchanged = Translation(piece.text, (piece.unchanged, SENTENCE_END), (copied,), frozenset())
+        unchanged = copy_piece(piece, prefix)
         return unchanged if translation is None else unchanged._replace(kept=(piece.unchanged,))
-    if tokenizers is None or piece.recalled is not None or is_complete(piece, translation):
+    if tokenizers is None or is_complete(piece, translation):
         return translation
     from nmt_cli.translation.placement.span_placement import restore_translation  # which few lines need
 
     return restore_translation(piece, translation, tokenizers)
+
+
+def mark_recalled(piece: Piece, translation: Translation | None, prefix: str) -> Translation:
+    """Returns a piece's translation from a memory, with the words that its marks enclose on both sides.
+
+    The network may have linked their words; a mark around all of the piece goes around all of its translation.
+    """
+    translation = translation or copy_piece(piece, prefix)
+    best, source = translation.hypotheses[0], piece.segment.text
+    first, *others = best.words or (WordLinks.from_texts(source, best.text),)
+    whole = MarkedPair(span_words(source), span_words(best.text), is_piece=True)
+    marked = (whole, *(() if piece.recalled is None else piece.recalled.marked))
+    return translation._replace(hypotheses=(best._replace(words=(first._replace(marked=marked), *others)),))
 
 
 def undo_rewrites(translation: Translation, rewritten: RewrittenText, piece: Piece | None = None) -> Translation:
@@ -193,13 +207,13 @@ def is_complete(piece: Piece, translation: Translation) -> bool:
     )
 
 
-def copy_piece(piece: Piece, prefix: str) -> Hypothesis:
-    """Returns a piece with nothing to translate as a certain hypothesis: itself, after the `prefix`."""
-    unchanged = piece.unchanged
+def copy_piece(piece: Piece, prefix: str) -> Translation:
+    """Returns a piece with nothing to translate as its own certain translation: itself, after the `prefix`."""
+    unchanged, prefix = piece.unchanged, normalise(prefix)
     text = f"{prefix} {unchanged}".strip() if prefix else unchanged
     before, count, source = len(prefix.split()), len(unchanged.split()), len(piece.source_text.split())
     links = tuple((min(index, max(0, source - 1)), before + index) for index in range(count))
-    return Hypothesis(
+    copied = Hypothesis(
         text=text,
         tokens=(UNKNOWN, END),
         pieces=(text, SENTENCE_END),
@@ -211,6 +225,7 @@ def copy_piece(piece: Piece, prefix: str) -> Hypothesis:
         spans=tuple(Placed(span.text, "unchanged", False, span.kind is SpanKind.TERM) for span in piece.spans),
         words=(WordLinks.from_texts(piece.source_text, text, links),),
     )
+    return Translation(piece.text, (unchanged, SENTENCE_END), (copied,), frozenset())
 
 
 def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source_ranges: Sequence[range]) -> Hypothesis:
@@ -221,7 +236,7 @@ def join_hypotheses(pieces: Sequence[Piece], parts: Sequence[Hypothesis], source
 
     texts = list(join_segments([piece.segment for piece in pieces], [part.text for part in parts]))
     words = tuple(
-        WordLinks(source, target, part.words[0].links if part.words else None)
+        part.words[0]._replace(source=source, target=target) if part.words else WordLinks(source, target)
         for source, target, part in zip(source_ranges, split_ranges(texts), parts, strict=True)
     )
     return Hypothesis.from_parts("".join(texts), parts)._replace(words=words)

@@ -143,6 +143,8 @@ class MarkPlacer:
             binding = self.marks[node.first].binding
             point = traced.find_point(node.start, binds_right=True if binding == "right" else None)
             return traced.find_between(point) if binding == "both" else traced.find_before(point) if binding else point
+        if (known := traced.find_known(node.start, node.end)) is not None:
+            return known
         is_all = traced.is_blank(around.start, node.start) and traced.is_blank(node.end, around.end)
         if node.last > node.first and is_all:
             return self.fill(node, around, target)
@@ -157,13 +159,11 @@ class MarkPlacer:
 
     def guess_position(self, node: MarkNode, target: TextRange) -> Position:
         """Returns the word at the relative position of a pair without translated words; empty for an empty pair."""
-        point = self.traced.find_point(node.start)
         ends = [node.start, *(inner.end for inner in node.inside)]
         starts = [*(inner.start for inner in node.inside), node.end]
         if all(map(self.traced.is_blank, ends, starts)):
-            return point
-        word = self.traced.find_spoken(max(point.start, target.start))
-        return Position(*(word if word and word.end <= target.end else point[:2]), is_guess=True)
+            return self.traced.find_point(node.start)
+        return self.traced.guess_word(node.start, target)
 
 
 def nest_marks(marks: Sequence[Mark]) -> list[MarkNode]:

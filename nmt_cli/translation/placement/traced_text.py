@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -62,6 +62,22 @@ class Position(NamedTuple):
     is_guess: bool = False
 
 
+class MarkedRanges(NamedTuple):
+    """The characters that a person put between the same marks of a source and its translation; None without a mark."""
+
+    source: TextRange | None
+    target: TextRange | None
+    is_piece: bool = False  # whether there is no mark, and all of a sentence is the translation of all of another
+
+    def shift(self, characters: int) -> MarkedRanges:
+        """Returns the ranges in texts that begin with so many characters more."""
+
+        def move(side: TextRange | None) -> TextRange | None:
+            return side and TextRange(side.start + characters, side.end + characters)
+
+        return MarkedRanges(move(self.source), move(self.target), self.is_piece)
+
+
 @dataclass(frozen=True)
 class TracedText:
     """A translation and its source. Answers for several marks are found once, so that n marks take n steps."""
@@ -73,6 +89,44 @@ class TracedText:
     words: Sequence[TextRange]
     weights: Sequence[float]  # of each word, how sure its source word is; 0 without any
     attracted: Sequence[int | None] = ()  # the word that each source word attracts most, if that is known
+    marked: Sequence[MarkedRanges] = ()
+
+    def bind(self, marked: Sequence[MarkedRanges]) -> TracedText:
+        """Returns the text with known marks: each character between two comes from those between the same marks."""
+        sources, sure = list(self.sources), set[int]()
+        of_sources: dict[TextRange, set[int]] = defaultdict(set)
+        for before, after, _ in marked:
+            if before is not None and after is not None:
+                of_sources[before] |= set(range(*after))
+        for before in sorted(of_sources, key=lambda part: part.start - part.end):  # the outer ones first
+            inside = of_sources[before] if before != TextRange(0, len(self.source)) else set[int]()
+            sure |= inside
+            for index, origin in enumerate(sources if inside else ()):
+                if (index in inside) != (before.start <= origin < before.end):
+                    sources[index] = before.start if index in inside else UNALIGNED
+        weights = [1.0 if word.start in sure else weight for word, weight in zip(self.words, self.weights, strict=True)]
+        return replace(self, sources=sources, weights=weights, marked=marked) if marked else self
+
+    @cached_property
+    def known(self) -> dict[TextRange, list[TextRange]]:
+        """The characters of the translation between the same marks as those of the source, by the latter."""
+        known: dict[TextRange, list[TextRange]] = defaultdict(list)
+        for before, after, _ in self.marked:
+            if before is not None and after is not None:
+                known[before].append(after)
+        return dict(known)
+
+    @cached_property
+    def has_marks(self) -> bool:
+        """Whether a person has marked any part of the source, or of its translation."""
+        return not all(pair.is_piece for pair in self.marked)
+
+    def find_known(self, start: int, end: int) -> Position | None:
+        """Returns where a person put the source characters [start, end), or None; around all, if into several parts."""
+        part = self.source[start:end]
+        bare = TextRange(start + len(part) - len(part.lstrip()), start + len(part.rstrip()))
+        after = self.known.get(bare, [])
+        return self.widen_to_blanks(min(after)[0], max(map(max, after)), start, end) if after else None
 
     @cached_property
     def targets(self) -> dict[int, list[int]]:
@@ -148,13 +202,20 @@ class TracedText:
         return (min(start, touched[0].start), max(end, touched[-1].end)) if touched else (start, end)
 
     def find_part(self, start: int, end: int) -> Position | None:
-        """Returns the densest run of words that come from the source characters [start, end), or None."""
+        """Returns the densest run of words that come from the source characters [start, end), or None.
+
+        If a person has marked these characters, it is where that person put them; if only others, it is a guess.
+        """
+        if (known := self.find_known(start, end)) is not None:
+            return known
         positions = self.list_targets(start, end)
         if inked := self.drop_blanks(positions):
-            return self.find_run(inked, start, end)
-        if not self.is_blank(start, end):
-            return self.find_words(*self.extend_to_words(start, end))
-        return Position(positions[0], positions[-1] + 1) if positions else None
+            position: Position | None = self.find_run(inked, start, end)
+        elif not self.is_blank(start, end):
+            position = self.find_words(*self.extend_to_words(start, end))
+        else:
+            return Position(positions[0], positions[-1] + 1) if positions else None
+        return position and position._replace(is_guess=self.has_marks)
 
     def search_words(self, start: int, end: int) -> Position | None:
         """Returns the densest run of words that come from, or are attracted by, the source words [start, end)."""
@@ -303,6 +364,13 @@ class TracedText:
         """Returns the first word from `start` on that has letters or digits, or None."""
         index = bisect_left(self.spoken, start, key=lambda word: word.start)
         return self.spoken[index] if index < len(self.spoken) else None
+
+    def guess_word(self, start: int, within: TextRange | None = None) -> Position:
+        """Returns the word at the relative position of a source character; the point there if that has none."""
+        point = self.find_point(start)
+        word = self.find_spoken(point.start if within is None else max(point.start, within.start))
+        is_inside = word is not None and (within is None or word.end <= within.end)
+        return Position(*(word if word is not None and is_inside else point[:2]), is_guess=True)
 
     def find_before(self, point: Position) -> Position:
         """Returns the point before the next word, else before the last one; the same if there is no word."""

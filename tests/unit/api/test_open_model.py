@@ -127,7 +127,7 @@ def test_a_document_and_its_edited_translation_are_a_memory_with_the_same_marks(
         (tmp_path / name).write_text(text, encoding="utf-8")
     memory = load_memory([f"{tmp_path}/a.html,{tmp_path}/b.html"], ("en", "de"))
     assert memory.targets == {
-        "Press <b>Enter</b>.": "Die <b>Eingabetaste</b> drücken.",
+        "Press Enter.": "Die Eingabetaste drücken.",
         "Go on now.": "Weiter so.",
     }
     with pytest.raises(DataError, match="2 texts and 1 text"):

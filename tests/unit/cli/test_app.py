@@ -1,5 +1,6 @@
 import errno
 import io
+import logging
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 from nmt_cli import __version__
 from nmt_cli.cli.app import NmtGroup, PanelledCommand, app, check_streams, load_command
 from nmt_cli.errors import DataError, ExitCode
+from nmt_cli.translation.stages import copy_line
 
 runner = CliRunner()
 COMMANDS = ["prepare", "train", "translate", "evaluate", "visualize"]
@@ -113,9 +115,17 @@ def test_a_module_that_cannot_be_loaded_is_an_error() -> None:
 
 
 def test_a_traceback_is_shown_only_to_those_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    logger = logging.getLogger("nmt_cli")
+    for name, value in (("handlers", []), ("level", logger.level)):
+        monkeypatch.setattr(logger, name, value)
     monkeypatch.setenv("NMT_DEBUG", "1")
     result = runner.invoke(failing(DataError("that is wrong")), ["fail"])
     assert isinstance(result.exception, DataError)
+    (handler,) = logger.handlers
+    monkeypatch.setattr(handler, "stream", shown := io.StringIO())
+    copy_line("a text on which nmt fails", ValueError("why"))
+    copy_line("a text that is kept", DataError("no fault of nmt"))
+    assert shown.getvalue() == "nmt failed on a text:\nValueError: why\n"
 
 
 def test_a_command_does_not_wait_for_the_imports_of_the_others() -> None:

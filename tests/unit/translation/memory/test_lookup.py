@@ -3,12 +3,14 @@
 Near texts: at least 80 % of the words in common; found as comparing with every text would find them.
 """
 
+import re
 from difflib import SequenceMatcher
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmt_cli.text.aligned import MarkedPart, MarkedText
 from nmt_cli.translation.memory.lookup import (
     LEAST_SHARE,
     LONGEST,
@@ -17,9 +19,10 @@ from nmt_cli.translation.memory.lookup import (
     RecalledTranslation,
     TranslationMemory,
     find_form,
-    make_bare_key,
     replace_numbers,
 )
+from nmt_cli.translation.memory.marks import make_bare_key
+from nmt_cli.translation.result import WordSpan
 
 
 def remember(*pairs: tuple[str, str], language: str = "deu") -> TranslationMemory:
@@ -88,29 +91,87 @@ def test_a_text_is_found_whatever_its_marks_and_its_translation_gets_those_of_th
 @pytest.mark.parametrize(
     ("source", "target", "enclosed"),
     [
-        ("Click (**Save** now).", "Klicken Sie (auf **Sichern**).", [("(Save", "Sichern).")]),
+        ("Click (**Save** now).", "Klicken Sie (auf **Sichern**).", [("Save", "Sichern")]),
+        ("**Warn**ing: hot", "Achtung, **Warn**ung: heiß", [("Warn", "Warn")]),
         (
             "See <b>the <i>old</i> page</b>.",
             "Die <b><i>alte</i> Seite</b>.",
-            [("old", "alte"), ("the old page.", "alte Seite.")],
+            [("old", "alte"), ("the old page", "alte Seite")],
         ),
-        ("A [b](x) [c](y)", "[C](y) a [B](x)", [("b", "C"), ("c", "B")]),
-        ("A *b*", "A b", []),
+        ("A [b](x) [c](y)", "[C](y) a [B](x)", [("b", "B"), ("c", "C")]),
+        ("A [b](x) [c](y)", "[C](v) a [B](w)", [("b", "C"), ("c", "B")]),
+        ("A *b*", "A b", [("b", None)]),
     ],
 )
 def test_words_between_marks_are_known_as_a_person_placed_them(
-    source: str, target: str, enclosed: list[tuple[str, str]]
+    source: str, target: str, enclosed: list[tuple[str | None, str | None]]
 ) -> None:
     text = make_bare_key(source)
     for memory in (remember((source, target)), remember((text, make_bare_key(target)), (source, target))):
         found = memory.find(text)
-        assert found is not None
-        sides = [(side.split(), index) for index, side in enumerate((text, found.text))]
-        pairs = [
-            tuple(" ".join(words[part[index].start : part[index].stop]) for words, index in sides)
-            for part in found.enclosed
-        ]
-        assert pairs == enclosed
+        assert found is not None and list_pairs(found, text) == enclosed
+
+
+def list_pairs(found: RecalledTranslation, text: str) -> list[tuple[str | None, ...]]:
+    """Returns the words between the marks that the pair of a translation has."""
+
+    def cut(span: WordSpan | None, side: str) -> str | None:
+        if span is None:
+            return None
+        (first, start), (last, end) = span
+        words = side.split()
+        length = sum(map(len, words[:last])) - sum(map(len, words[:first])) + last - first
+        return " ".join(words[first:])[start : length + end]
+
+    return [(cut(pair.source, text), cut(pair.target, found.text)) for pair in found.marked]
+
+
+def mark(text: str) -> MarkedText:
+    """Returns a text with its runs: of the three of `a |b:c| d`, one is bold; of `<b:c>`, b is a tag."""
+    parts, bare = [], ""
+    for run, tag, usual in re.findall(r"\|(\w:[^|]*)\||<(\w:[^>]*)>|([^|<]+)", text):
+        kind, inside = (run or tag or f"usual:{usual}").split(":", 1)
+        parts.append(MarkedPart(len(bare), len(bare) + len(inside), kind, kind if tag else ""))
+        bare += inside
+    return MarkedText(bare, parts=parts)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "enclosed"),
+    [
+        (
+            "our |b:clean| and |u:quiet| rooms",
+            "|u:ruhige| und |b:saubere| Zimmer",
+            [("clean", "saubere"), ("quiet", "ruhige")],
+        ),
+        ("|b:Warn|ing: hot", "|b:Warn|ung: heiß", [("Warn", "Warn")]),
+        ("|b:Caution:| hot", "|b:Achtung:| sehr, sehr heiß", [("hot", "sehr, sehr heiß")]),
+        ("go |b:on| now", "gehe |x:weiter| jetzt", [("on", "weiter")]),  # in another font
+        ("switch it |b:off|", "|b:Schalten| Sie es |b:aus|", [("off", "Schalten"), ("off", "aus")]),
+        ("then |b:Stop| or |b:Quit| now", "Jetzt |b:stoppen|", [("Stop", "stoppen"), ("Quit", "stoppen")]),
+        ("go |b:on| |u:now|", "gehe |x:weiter| |y:so|", [("on", None), ("now", None), (None, "weiter"), (None, "so")]),
+        ("a <x:b> <x:c>", "<x:C> a b", [("b", None), ("c", None), (None, "C")]),
+        ("all in one", "|b:alles| in einem", [(None, "alles")]),
+    ],
+)
+def test_marks_of_a_document_and_of_its_edited_translation_are_paired(
+    source: str, target: str, enclosed: list[tuple[str | None, str | None]]
+) -> None:
+    memory = TranslationMemory("deu")
+    memory.add(mark(source), mark(target))
+    found = memory.find(mark(source))
+    assert found is not None and list_pairs(found, mark(source)) == enclosed
+
+
+def test_marks_stay_around_the_same_words_if_numbers_change_and_go_with_their_pair() -> None:
+    memory, source = TranslationMemory("deu"), mark("Pay |b:9|% in 3 |u:days|.")
+    memory.add(source, mark("In 3 |u:Tagen| |b:9|% zahlen."))
+    other = "Pay 12% in 4 days."
+    found = memory.find(other)
+    assert found is not None and found.text == "In 4 Tagen 12% zahlen."
+    assert list_pairs(found, other) == [("12", "12"), ("days", "Tagen")]
+    memory.add(str(source), "In 3 Tagen 9% zahlen.")
+    assert (found := memory.find(source)) is not None and found.marked == ()
 
 
 def test_a_menu_entry_is_found_with_its_sign_inside_or_before_a_word() -> None:

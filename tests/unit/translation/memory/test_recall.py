@@ -1,5 +1,7 @@
 """Tests of recall: entries of a memory that are like a text guide its translation; all else stays as it is."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,8 +12,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import nmt_cli as nmt
+from nmt_cli.api.open_model import load_memory
 from nmt_cli.carrying.glossary import Glossary
 from nmt_cli.cli.app import app
+from nmt_cli.documents.paragraph import GUESSED_MARKS, LEFT_OUT_MARKS
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SamplingOptions, SearchOptions
 from nmt_cli.search.mixing import StoredTokens
@@ -19,12 +23,15 @@ from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOpt
 from nmt_cli.translation.forced import Judge, force_translations
 from nmt_cli.translation.lines import ContextWindow, lay_out_lines
 from nmt_cli.translation.memory.lookup import MOST_COMPARED, MOST_STORED, NearTexts, StoredEntries, TranslationMemory
-from nmt_cli.translation.placement.alignment import find_links
+from nmt_cli.translation.placement.alignment import find_links, trace_translation
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.result import Translation
 from nmt_cli.translation.translator import LineTranslator
 from support.adversary import adversarial_translator
+from support.archives import make_docx, unpack
+from support.documents import open_bytes, write_document
 from support.properties import examples
+from support.translations import Rule
 
 
 def recall_lines(lines: Sequence[str], memory: TranslationMemory | None) -> list[Translation]:
@@ -59,13 +66,111 @@ def test_words_of_a_recalled_translation_are_linked_by_attention() -> None:
     assert len(hypothesis.attentions[0]) > 2 and not any(hypothesis.token_log_probabilities)
 
 
-def test_words_between_marks_are_linked_to_those_between_the_same_marks() -> None:
+@pytest.mark.parametrize("before", ["", "Na re. "])
+def test_words_between_marks_come_from_those_between_the_same_marks(before: str) -> None:
     memory = TranslationMemory()
-    memory.add("bade lu <b>ma ti</b> so.", "<b>edab</b> ul am <i>so</i> bade.")
-    (translation,) = recall_lines(["bade lu ma ti so."], memory)
-    links = {target: source for source, target in find_links(translation, translation.hypotheses[0])}
-    assert translation.text == "edab ul am so bade." and links[0] in (2, 3)
-    assert all(links.get(word) not in (2, 3) for word in range(1, 5))
+    memory.add("Bade lu <b>ma ti</b> so.", "<b>Edab</b> ul am <i>so</i> bade.")
+    (translation,) = recall_lines([f"{before}Bade lu ma ti so."], memory)
+    traced = trace_translation(translation.source, translation)
+    place, marked = traced.text.index("Edab"), range(len(before) + 8, len(before) + 13)
+    assert traced.text.endswith("Edab ul am so bade.") and bool(place) == bool(before)
+    inside = [index for index, origin in enumerate(traced.sources) if origin in marked]
+    assert inside == list(range(place, place + 4))
+    assert traced.find_part(marked.start, marked.stop) == (place, place + 4, False)
+    assert traced.find_part(marked.start, marked.start + 2).is_guess  # type: ignore[union-attr]
+    assert traced.find_part(len(before), len(traced.source)) == (place, len(traced.text), False)
+
+
+DOCUMENTS = {  # the text, its edited translation, what is translated now, and what is written
+    "two.html": (
+        "We love our <b>clean</b> and <u>quiet</u> rooms.",
+        "Wir lieben unsere <u>ruhigen</u> und <b>sauberen</b> Zimmer.",
+    ),
+    "inner.html": ("<b>Warn</b>ing: the water is hot!", "<b>Warn</b>ing: Das Wasser ist heiß!"),
+    "link.md": (
+        "Press [Start](a.md) and wait. Then press [Save](b.md).",
+        "Mit [Speichern](b.md) endet es, mit [Starten](a.md) beginnt es.",
+    ),
+    "note.md": ("**Note**: it is hot.", "**Bitte beachten Sie**: Es ist heiß."),
+    "runs.docx": (
+        "Press|b| Start| button and wait 10 seconds. Then press |b|Save|.",
+        "Drücken Sie auf |b|Starten| und warten Sie 10 Sekunden. Dann drücken Sie auf |b|Speichern|.",
+    ),
+    "parted.docx": ("Switch it |b|off| now.", "|b|Schalten| Sie es jetzt |b|aus|."),
+    "seen.docx": ("Press |b|Start|.", "|l|Auf ||b|Starten||l| drücken|."),  # a person's program writes the language
+    "inner.docx": ("|b|Warn|ing: the water is hot!", "|b|Warn|ing: Das Wasser ist heiß!"),
+    "tags.po": ("<b>Warn</b>ing: the <i>water</i> is hot!", "<b>Warn</b>ung: Heißes <i>Wasser</i>!"),
+}
+
+
+def write_text_document(path: Path, text: str, target: str = "") -> Path:
+    """Writes a document of one text, with runs between bars, as `of a |b|bold| word`."""
+    runs = re.findall(r"\|(\w)\|([^|]*)\||([^|]+)", text)
+    properties = {"": "", "b": "<w:rPr><w:b/></w:rPr>", "l": '<w:rPr><w:lang w:val="de-DE"/></w:rPr>'}
+    spelled = (f'<w:r>{properties[name]}<w:t xml:space="preserve">{a or b}</w:t></w:r>' for name, a, b in runs)
+    forms = {
+        ".html": lambda: f"<p>{text}</p>\n".encode(),
+        ".md": lambda: f"{text}\n".encode(),
+        ".po": lambda: f'msgid "{text}"\nmsgstr "{target}"\n'.encode(),
+        ".docx": lambda: make_docx(f"<w:p>{''.join(spelled)}</w:p>"),
+    }
+    path.write_bytes(forms[path.suffix]())
+    return path
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_marks_go_where_a_person_has_put_them(bundled_translator: LineTranslator, tmp_path: Path, name: str) -> None:
+    source, target = DOCUMENTS[name]
+    old, edited = (write_text_document(tmp_path / f"{text}-{name}", text[0]) for text in ("old", "edited"))
+    write_text_document(old, source)
+    write_text_document(edited, target)
+    pair = write_text_document(edited, source, target) if name.endswith(".po") else f"{old},{edited}"
+    document = open_bytes(old.suffix[1:], old.read_bytes())
+    written = b"".join(write_document(document, recall_with(bundled_translator, pair)))
+    assert (show_document(written), document.notes) == (show_document(edited.read_bytes()), {})
+
+
+def show_document(data: bytes) -> str:
+    """Returns the text of a document with its marks; bold characters of a word processor in capitals."""
+    if data[:2] != b"PK":
+        return data.decode()
+    runs = re.findall(r"<w:r>(.*?)</w:r>", unpack(data)["word/document.xml"].decode())
+    shown = (re.sub(r"<.*?>", "", run) for run in runs)
+    return "".join(text.upper() if "<w:b/>" in run else text for run, text in zip(runs, shown, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "text", "notes"),
+    [
+        (
+            "our <b>clean</b> and quiet rooms",
+            "unsere sauberen Zimmer",
+            "our <b>clean</b> and quiet rooms",
+            [GUESSED_MARKS],
+        ),
+        ("our clean and quiet rooms", "unsere <b>sauberen</b> Zimmer", "our clean and quiet rooms", [LEFT_OUT_MARKS]),
+        (
+            "our <b>clean</b> and quiet rooms",
+            "unsere <b>sauberen</b> Zimmer",
+            "our clean and <b>quiet</b> rooms",
+            [GUESSED_MARKS],
+        ),
+        ("our clean and quiet rooms", "unsere sauberen Zimmer", "our <b>clean</b> and quiet rooms", []),
+    ],
+)
+def test_marks_that_a_memory_does_not_place_are_counted(
+    bundled_translator: LineTranslator, tmp_path: Path, source: str, target: str, text: str, notes: list[str]
+) -> None:
+    old, edited = (write_text_document(tmp_path / f"{some[:3]}.html", some) for some in (source, target))
+    document = open_bytes("html", f"<p>{text}</p>\n".encode())
+    b"".join(write_document(document, recall_with(bundled_translator, f"{old},{edited}")))
+    assert document.notes == Counter(notes)
+
+
+def recall_with(translator: LineTranslator, tm: str | Path) -> Rule:
+    """Returns how a text is translated with a memory."""
+    options = TranslateOptions(SearchOptions(), memory=load_memory([tm], ("eng", "deu")))
+    return lambda text: translator.translate([text], options)[0]
 
 
 def test_the_network_reads_no_translation_far_longer_than_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
