@@ -14,8 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
+from unicodedata import category
+from urllib.parse import unquote
 
 from nmt_cli.carrying.syntax import VERBATIM
 from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
@@ -23,6 +25,7 @@ from nmt_cli.documents.marks import InlineItem, TextSyntax, make_text, read_spel
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.text.aligned import Edit
 from nmt_cli.text.words import has_letters
+from nmt_cli.translation.result import Translation
 
 # The lines of a translated Markdown passage: none begins a block, and links keep their form.
 #
@@ -486,11 +489,28 @@ class Passage:
 
 
 class MarkdownDocument(Document):
+    preamble = text = ""
+
+    def read_checked(self) -> Iterator[TranslationUnit]:
+        """Yields the units, which write nothing, and one that writes the document: links need all headings."""
+        written: list[str] = []
+
+        def hold(unit: TranslationUnit, translations: Sequence[Translation]) -> str:
+            written.append(str(unit.write(translations)))
+            return ""
+
+        for unit in super().read_checked():
+            yield unit._replace(write=partial(hold, unit))
+        yield TranslationUnit(
+            (), lambda _: self.preamble + follow_headings(self.text, "".join(written).removeprefix(self.preamble))
+        )
+
     def read_units(self) -> Iterator[TranslationUnit]:
         whole = self.source.read_text(MARKDOWN_MEBIBYTES)
         preamble = re.match(PREAMBLE, whole)
-        text = whole[preamble.end() :] if preamble else whole
-        yield make_verbatim_unit(preamble[0] if preamble else "")
+        self.preamble = preamble[0] if preamble else ""
+        text = self.text = whole.removeprefix(self.preamble)
+        yield make_verbatim_unit(self.preamble)
         front = FRONT_MATTER.match(whole.removeprefix("\ufeff"))
         self.notes += Counter({TITLES_KEPT: len(TITLE.findall(front[0])) if front else 0})
         position = 0
@@ -519,6 +539,62 @@ class MarkdownDocument(Document):
                 yield Passage(positions[0], cursor, paragraph)
             elif paragraph.texts:
                 self.notes[PARAGRAPHS_NOT_LOCATED] += 1
+
+
+# Links to headings: `](#arrival)`, behind `## Arrival`, becomes `](#ankunft)`, as GitHub names headings.
+
+
+OWN_LINK = re.compile(
+    r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<before>\]\(\s*<?|^[ \t>]*\[[^\]\n]+\]:[ \t]*<?|\bhref\s*=\s*[\"'])#(?P<name>[^\s<>()\"']+)(?=[\s<>)\"']|$)",
+    re.MULTILINE,
+)
+OWN_NAME = re.compile(r"""\b(?:id|name)\s*=\s*["']?([^\s<>"']+)|\{[^{}\n]*?#([\w:.-]+)[^{}\n]*\}""")
+HIDDEN = ("image", "html_inline", ATTRIBUTES, COMMENT)  # of a heading: no part of its name
+KEPT_TOKENS = ("fence", "code_block", "front_matter", KEPT_BLOCK)
+
+
+def follow_headings(source: str, written: str) -> str:
+    """Returns a translation whose links to headings of the source lead to those of the translation.
+
+    Names that the source spells out stay.
+    """
+    if not any(link["name"] for link in OWN_LINK.finditer(source)):
+        return written
+    before, after = list_names(source), list_names(written)
+    spelled = {name for names in OWN_NAME.findall(source) for name in names}
+    if len(before) != len(after):
+        return written
+    moved = {old: new for old, new in zip(before, after, strict=True) if new and old not in spelled}
+
+    def follow(link: re.Match[str]) -> str:
+        name = link["name"] and moved.get(unquote(link["name"]))
+        return f"{link['before']}#{name}" if name else link[0]
+
+    starts, position, parts = [*SourceLines(written).starts, len(written)], 0, list[str]()
+    for token in make_inline_parser().parse(written):
+        if token.type in KEPT_TOKENS:
+            first, last = (starts[number] for number in token.map)
+            parts += [OWN_LINK.sub(follow, written[position:first]), written[first:last]]
+            position = last
+    return "".join([*parts, OWN_LINK.sub(follow, written[position:])])
+
+
+def list_names(text: str) -> list[str]:
+    """Returns the name of each heading, by which links find it on GitHub: `what-is-it`, `what-is-it-1`."""
+    tokens, counts, names = make_inline_parser().parse(text), Counter[str](), list[str]()
+    for heading, token in pairwise(tokens):
+        if heading.type == "heading_open":
+            shown = "".join(
+                part.content or " " * (part.type == "softbreak") for part in token.children if part.type not in HIDDEN
+            )
+            kept = (
+                sign for sign in shown.strip().lower() if sign in " -_" or sign.isalnum() or category(sign)[0] == "M"
+            )
+            name = "".join(kept).replace(" ", "-")
+            names.append(f"{name}-{counts[name]}" if counts[name] else name)
+            counts[name] += 1
+    return names
 
 
 def escape_markdown(text: str) -> str:

@@ -432,6 +432,23 @@ def accept_less_lost(
     return Verdict(case._replace(piece=piece, translation=record(answer, case.translation, repairs)))
 
 
+# A network that reads context copies short texts behind some: `Hello.` is read again without.
+
+
+def find_copy(asker: Asker, case: PieceCase) -> bool | None:
+    return (case.translation.context is not None and case.translation.text == case.translation.source) or None
+
+
+def accept_changed(
+    asker: Asker, case: PieceCase, reason: bool, answers: list[tuple[Question, Translation | None]]
+) -> Verdict:
+    """Accepts a translation with other words and no fault."""
+    ((_, answer),) = answers
+    if answer is None or answer.text == case.translation.text or asker.find_fault(answer) is not None:
+        return Verdict()
+    return Verdict(case._replace(translation=record(answer, case.translation)))
+
+
 # Words in brackets or quotes are rare in most training text: `(now)` becomes `(kehr)`, where no check could see a loss.
 
 
@@ -569,6 +586,11 @@ FAULTS = Ask(
     give_up=mark_unrepaired,
 )
 LOST_TEXT = Ask("what is lost", find_lost, (Way(mask_lost, answer_by_reading, accept_less_lost),))
+COPIED = Ask(
+    "copies in context",
+    find_copy,
+    (Way(lambda asker, case, reason: [Question(case.translation.source)], answer_by_reading, accept_changed),),
+)
 MISLED = Ask(
     "doubtful marks",
     read_without_marks,
@@ -590,4 +612,4 @@ LEFT_OUT = Ask(
 )
 GLOSSARY_TERMS = Ask("glossary terms", list_terms, (Way(read_terms, answer_by_reading, accept_terms),))
 MENDS = (FAULTS,)  # what is looked for in every answer, too
-ASKS = (LOST_TEXT, MISLED, GLOSSARY_TERMS, BETWEEN_MARKS, LEFT_OUT)
+ASKS = (COPIED, LOST_TEXT, MISLED, GLOSSARY_TERMS, BETWEEN_MARKS, LEFT_OUT)

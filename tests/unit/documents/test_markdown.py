@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nmt_cli.documents.markdown import TITLES_KEPT, make_inline_parser
 from nmt_cli.text.normalise import normalise
 from nmt_cli.translation.result import Translation
-from support.documents import list_texts, read_sample
+from support.documents import list_texts, open_bytes, read_sample
 from support.properties import examples
 from support.translations import aligned, converted, same
 
@@ -89,6 +89,56 @@ def test_a_page_whose_texts_stay_the_same_reads_the_same(page: str) -> None:
     written, notes = converted("md", page, same)
     assert html(written) == html(page)
     assert not notes.keys() - {TITLES_KEPT}
+
+
+def longer(text: str) -> Translation:
+    """The text with another letter at the end of each word."""
+    words = [f"{word}n" if word.isalpha() else word for word in normalise(text).split()]
+    return aligned(text, words, range(len(words)))
+
+
+LINKS = """\
+# Plan
+
+See [a](#arrival), [b](<#the-pool> "x"), [c](#arrival-1), [d](#%C3%BCber-uns), [e](#own), [f](#mine),
+[g](#none) `[h](#arrival)`.
+> <a href="#the-pool">i</a> and [j][k].
+
+[k]: #arrival "x"
+
+    [l](#arrival)
+
+## *Arrival*
+
+```
+[m](#arrival)
+```
+
+The `pool`
+==========
+
+## Arrival
+
+## Über uns
+
+## Own {#own}
+
+<a id="mine"></a>
+## Mine
+"""
+
+
+@pytest.mark.parametrize("front", ["", "\ufeff", "+++\n# arrival\n+++\n"])
+def test_links_follow_the_headings_of_their_page(front: str) -> None:
+    """Names that the page spells out stay, as does what is no link."""
+    document = open_bytes("md", (front + LINKS).encode())
+    written = "".join(str(unit.write([longer(text) for text in unit.texts])) for unit in document.read_with_domain())
+    assert written.startswith(front) and "## *Arrivaln*" in written
+    assert re.findall(r"(?<=#)[\w%-]+", written.removeprefix(front).partition("## ")[0]) == [
+        *("arrivaln", "then-pool", "arrivaln-1", "übern-unsn", "own", "mine", "none", "arrival"),  # as GitHub says
+        *("then-pool", "arrivaln", "arrival"),
+    ]
+    assert "[m](#arrival)" in written and "{#own}" in written
 
 
 def test_a_break_parts_texts_and_stays_where_it_was() -> None:

@@ -20,14 +20,17 @@ from nmt_cli.search.constraints import TextId
 from nmt_cli.text.profile import CorpusProfile
 from nmt_cli.text.profile_building import build_profile
 from nmt_cli.text.symbols import BLANK
+from nmt_cli.text.tags import SentenceContext
 from nmt_cli.translation.batch import TranslationBatch
 from nmt_cli.translation.checks.words import CheckContext, check_coverage
 from nmt_cli.translation.config import RepairOptions, TranslateOptions
 from nmt_cli.translation.repair.asks import (
     AT_ONCE,
+    COPIED,
     FAULTS,
     LEFT_OUT,
     MOST_ASKED,
+    Ask,
     Asker,
     PieceCase,
     ask,
@@ -65,7 +68,13 @@ class StubSearch:
         self.lines: list[str] = []
         self.sizes: list[int] = []
 
-    def search(self, texts: Mapping[TextId, str], config: SearchOptions) -> dict[TextId, Translation]:
+    def search(
+        self,
+        texts: Mapping[TextId, str],
+        config: SearchOptions,
+        contexts: Mapping[TextId, SentenceContext] | None = None,
+    ) -> dict[TextId, Translation]:
+        assert not contexts
         self.configs.append(config)
         self.lines += texts.values()
         self.sizes.append(len(texts))
@@ -88,14 +97,19 @@ class StubTools(NamedTuple):
 
 
 def repair(
-    search: StubSearch, translations: list[Translation], config: SearchOptions, ids: list[TextId] | None = None
+    search: StubSearch,
+    translations: list[Translation],
+    config: SearchOptions,
+    ids: list[TextId] | None = None,
+    row: Ask = FAULTS,
 ) -> list[Translation]:
     """The translations after all ways to repair faults; by default, each is of a line by itself."""
     ids = ids or [TextId(line, 0) for line in range(len(translations))]
     batch = TranslationBatch([], config, 1, RepairOptions(), None, [])
+    batch.pieces = dict.fromkeys(ids)  # type: ignore[arg-type]
     asker: Any = Asker(StubTools(search), batch)  # type: ignore[arg-type]
     cases: Any = [PieceCase(*pair, None) for pair in zip(ids, translations, strict=True)]  # type: ignore[arg-type]
-    changed = {case.text_id: case.translation for case in ask(asker, cases, FAULTS)}
+    changed = {case.text_id: case.translation for case in ask(asker, cases, row)}
     return [changed.get(*pair) for pair in zip(ids, translations, strict=True)]  # type: ignore[misc]
 
 
@@ -118,6 +132,23 @@ def test_the_ladder_is_climbed_until_something_helps(answers: dict[str, str], te
     (repaired,) = repair(StubSearch(**answers), [FAULTY], SearchOptions())
     assert repaired.text == text
     assert repaired.repairs == (Repair("loop", remedy),)
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "context", "asked"),
+    [
+        ("hello", "hello", True, 1),
+        ("hello", "hallo", True, 0),
+        ("hello", "hello", False, 0),
+        ("so", "so", True, 1),  # the answer is a loop, and stays one
+    ],
+)
+def test_a_copy_behind_another_sentence_is_read_without_it(source: str, text: str, context: bool, asked: int) -> None:
+    copy = translation(source, text)._replace(context=SentenceContext("news", (3,)) if context else None)
+    search = StubSearch(**({"ban": "hallo"} if source == "hello" else {}))
+    (read,) = repair(search, [copy], SearchOptions(), row=COPIED)
+    assert len([line for line in search.lines if line == source]) >= asked
+    assert (read.text, read is copy) == (("hallo", False) if source == "hello" and asked else (text, True))
 
 
 def test_what_is_healthy_is_the_same_object_and_nothing_is_searched() -> None:
