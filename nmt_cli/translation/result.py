@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from nmt_cli.errors import ExitCode, NmtError
+from nmt_cli.text.normalise import drop_controls
 from nmt_cli.text.words import Link
 from nmt_cli.text.wrapping import format_count, render_rows, shorten_text
 
@@ -202,7 +203,7 @@ class Hypothesis(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """A line and its hypotheses, best first; a blank line has none and translates to an empty line.
+    """A line and its hypotheses, best first; a blank line has none, and stays as it is.
 
     source: the line
     text: its translation
@@ -249,7 +250,9 @@ class Translation(NamedTuple):
     def text(self) -> str:
         if self.replacement is not None:
             return self.replacement
-        return self.hypotheses[0].text if self.hypotheses else ""
+        if self.hypotheses:
+            return self.hypotheses[0].text
+        return drop_controls(self.source) if self.source.isspace() else ""
 
     def __dir__(self) -> list[str]:
         return list_described(Translation)

@@ -21,7 +21,14 @@ from nmt_cli.text.characters import PAUSES
 from nmt_cli.text.normalise import count_words
 from nmt_cli.text.tags import LONGEST_CONTEXT, SentenceContext
 from nmt_cli.translation.batch import Tools, TranslationBatch
-from nmt_cli.translation.placement.joining import join_parts, keep_marks, restore_piece, select_distinct, undo_rewrites
+from nmt_cli.translation.placement.joining import (
+    end_like,
+    join_parts,
+    keep_marks,
+    restore_piece,
+    select_distinct,
+    undo_rewrites,
+)
 from nmt_cli.translation.result import FailedCheck, Translation
 from nmt_cli.translation.search import CountReporter, PieceTranslations, report_from
 from nmt_cli.translation.segmentation.pieces import find_origin, make_frame_piece
@@ -179,6 +186,7 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
         parts = [batch.parts[text_id] for text_id in batch.list_ids(index)]
         joined = join_parts(line, pieces, parts, tokenizers, sampled=is_sampled)
         joined = joined if is_sampled else select_distinct(joined, batch.n_best)
+        joined = end_like(joined, line)
         if batch.memory is not None:
             recalled = tuple(piece.recalled.source for piece in pieces if piece.recalled is not None)
             neighbours = tools.network.neighbours

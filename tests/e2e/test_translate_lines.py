@@ -18,7 +18,7 @@ def test_one_line_in_gives_one_line_out(learned: Path) -> None:
     done = succeed("translate", cwd=learned, text=text)
     out = done.stdout.split("\n")
     assert len(out) == len(lines) + 1 and out[-1] == ""
-    assert out[1:4] == ["", "", ""]
+    assert out[1:4] == ["", "  ", ""]
     assert (
         done.stderr.count("characters of the source never seen in training, so their translation is a guess") == 1
         and "字" in done.stderr

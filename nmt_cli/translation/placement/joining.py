@@ -85,6 +85,15 @@ def select_distinct(translation: Translation, most: int) -> Translation:
     return translation._replace(hypotheses=tuple(distinct.values())[:most])
 
 
+def end_like(translation: Translation, line: str) -> Translation:
+    """Returns the translation with the blanks at the end of its line; those at its beginning are a frame."""
+    if not line[-1:].isspace():
+        return translation
+    blanks = line[len(line.rstrip()) :]
+    ended = [hypothesis._replace(text=hypothesis.text.rstrip() + blanks) for hypothesis in translation.hypotheses]
+    return translation._replace(hypotheses=tuple(ended))
+
+
 def pair_by_rank(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
     """Combines the hypotheses of the same rank; the last of a shorter list is repeated."""
     number = max(map(len, lists), default=0)

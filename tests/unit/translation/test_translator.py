@@ -47,9 +47,12 @@ def test_a_line_in_is_a_line_out_whatever_is_in_it(translator: LineTranslator, l
         assert bool(translation.hypotheses) == bool(translation.source_pieces)
 
 
-def test_a_blank_line_has_no_hypothesis_and_an_empty_translation(translator: LineTranslator) -> None:
-    blank = translator.translate(["", "  \u00a0\t"], TranslateOptions(GREEDY))
-    assert [(translation.text, translation.hypotheses) for translation in blank] == [("", ()), ("", ())]
+def test_a_blank_line_has_no_hypothesis_and_blanks_around_a_line_stay(translator: LineTranslator) -> None:
+    blanks = ["", "  \u00a0\t"]
+    done = translator.translate([*blanks, "\x0c", " bade giko. ", "bade giko.\t\u3000"], TranslateOptions(GREEDY))
+    assert [(translation.text, translation.hypotheses) for translation in done[:3]] == [(x, ()) for x in (*blanks, " ")]
+    core = done[3].text.strip()
+    assert [translation.text for translation in done[3:]] == [f" {core} ", f"{core}\t\u3000"]
 
 
 def test_order_is_kept_though_batches_go_by_length(translator: LineTranslator) -> None:
