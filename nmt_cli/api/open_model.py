@@ -327,7 +327,7 @@ def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelD
 
     if (format == "page") != (assets is not None):
         hint = "name a folder with the files that docs/page.md lists: --assets FOLDER"
-        raise OptionError("--export page needs --assets, and other formats do not accept it", hint=hint)
+        raise OptionError("--assets goes with --export page, which needs it", hint=hint)
     if assets is not None:
         return partial(write_page, assets=find_assets(assets))
     return write_ctranslate2

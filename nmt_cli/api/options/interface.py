@@ -31,9 +31,11 @@ SELF = "self"
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 NAMES = {attribute: f"nmt.{name}" for name, (_, attribute) in nmt_cli.EXPORTS.items()}
 COMMANDS = ("prepare", "train", "translate", "evaluate", "visualize")
-# A command with its arguments, in marks or to the end of a text, or an option with the word behind it.
+# A command with its arguments, in marks or to the end of a text, or an option with the word behind it; the options of
+# other programs are theirs.
 TYPED = re.compile(
-    rf"(?P<mark>`)?\bnmt (?P<command>{'|'.join(COMMANDS)})(?P<rest>(?(mark)(?: [^`]*)?(?=`)|(?: .*)?$))(?(mark)`)"
+    r"(?<![\w-])(?:npm|pipx|ray|uv) [^`;]*"
+    rf"|(?P<mark>`)?\bnmt (?P<command>{'|'.join(COMMANDS)})(?P<rest>(?(mark)(?: [^`]*)?(?=`)|(?: .*)?$))(?(mark)`)"
     r"|(?<![\w`-])--(?P<option>[a-z][a-z-]*)(?: (?!--)(?P<value>[^\s()`]+?)(?=[.?)]*(?:[,;]?\s|$)))?"
 )
 OPTION = re.compile(r"(?<!\S)--([a-z][a-z-]*)")
@@ -41,7 +43,9 @@ IN_SHELL_ALONE = re.compile(r" -\w\b| --(?:serve|export|info)\b")
 SHOWN = 4  # arguments in a hint
 OF_LANGUAGE = re.compile(r"(source|target|src|tgt|from)(_?lang(uage)?)?|lang(uage)?s?")
 ALIKE = 0.8  # similarity from which a name of another function is meant
-OTHER_NAMES = {"output": "target", "workers": "processes"}  # of arguments, as other functions and commands have them
+# Of arguments, as other functions and commands have them; in calls, those of a function come first.
+OTHER_NAMES = {"output": "target", "workers": "processes", "export": "format"}
+OTHER_NAMES |= {"nmt.prepare output": "data", "nmt.train output": "model"}
 NUMBER = re.compile(r"-?\d[\d.]*")
 
 
@@ -123,8 +127,8 @@ def refuse_unknown(known: Collection[str], title: str, values: Collection[str]) 
     other = unknown if is_detail else find_nearest(unknown, [*list_known(), *details], ALIKE)
     if OF_LANGUAGE.fullmatch(unknown) and "beam_size" in known:
         hint = 'name the model, such as model="eng-deu"; if it has several targets, add to="de"'
-    elif OTHER_NAMES.get(unknown) in known:
-        hint = f"did you mean {OTHER_NAMES[unknown]!r}?"
+    elif (meant := OTHER_NAMES.get(f"{title} {unknown}") or OTHER_NAMES.get(unknown)) in known:
+        hint = f"did you mean {meant!r}?"
     elif nearest := not is_detail and (longer or find_nearest(unknown, known)):
         hint = f"did you mean {nearest!r}?"
     elif other in KNOWN and not is_detail:
@@ -185,6 +189,8 @@ def respell(text: str, *, is_hint: bool = False) -> str:
 
 def spell(typed: re.Match[str], is_hint: bool) -> str:
     """Returns a command as a call, or an option as an argument; unchanged if Python has no such function or option."""
+    if typed["command"] is typed["option"] is None:
+        return typed[0]
     if typed["command"]:
         takes = inspect.signature(getattr(nmt_cli, typed["command"])).parameters
         names = [name.replace("-", "_") for name in OPTION.findall(typed["rest"])]
