@@ -209,6 +209,9 @@ def check_files(files: Sequence[Path], model: Path, models: Sequence[Path]) -> l
     try:
         return [path if path.is_dir() else require_file(path) for path in files]
     except NotFoundError as error:
+        *others, last = files
+        if others and all(map(os.path.lexists, others)):
+            raise NotFoundError(error.message, hint=f"{error.hint}; for an output: -o {last}") from error
         if any(map(os.path.lexists, files)) or not is_sentence(files, "did you mean" in error.hint):
             raise
         import shlex  # which only this hint needs

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ROWS_SHOWN = 20  # of files and chapters
 OF_LANGUAGES: tuple[CheckKind, ...] = ("language", "other language")  # checks of the language of the source
-LEAST_FOREIGN = 4  # texts of a file
+LEAST_FOREIGN = 4  # texts of a file, of which more than half are an error: one or two may be names or quotations
 MOST_FAILED = 3  # files that are named in the error
 NOWHERE = Location()
 

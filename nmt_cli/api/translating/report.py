@@ -291,7 +291,8 @@ class TranslationReport:
         counted = {"failed", *faults, *(["spans"] if self.doubtful_spans else [])}
         for check in CHECKS:
             if self.failures[check.name] and check.name not in counted:
-                yield Remark(self.describe_failures(check), f"{self.failures[check.name]:,} {check.summary}")
+                brief = f"{self.failures[check.name]:,} {check.summary}{self.name_texts(check.name)}"
+                yield Remark(self.describe_failures(check), brief)
         if faults:
             kinds = ", ".join(count_faults(fault, count) for fault, count in faults.most_common())
             sentences = count_things(faults.total(), "sentence")

@@ -117,6 +117,7 @@ def test_much_to_tell_takes_six_lines_and_names_every_kind() -> None:
     told = " ".join(line.text for line in lines)
     assert all(CHECK_ROWS[kind].summary in told for kind in get_args(CheckKind) if kind not in NEVER_COUNTED)
     assert "41 source words were copied unchanged" in told and "translated again" in told
+    assert re.search(rf"1 {CHECK_ROWS['confidence'].summary} \(line \d+\);", told)  # in brief, too
 
 
 def test_little_to_tell_is_told_in_full_and_nothing_takes_no_line() -> None:
