@@ -405,7 +405,7 @@ class Guard:
         """Returns the response to a request refused by its head, or None."""
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or not self.rules.is_own_host(hosts[0]):
-            return refuse(403, "this server is not known by that name; see --allow-host")
+            return refuse(403, "this server is not known by that name; start it with --allow-host NAME")
         path = request.url.path
         if origin is not None and path.startswith(WRITING) and request.method != "OPTIONS":
             is_own_page = split_origin(origin).netloc.lower() == hosts[0].lower()
