@@ -23,6 +23,7 @@ from typing import NamedTuple
 from nmt_cli.carrying.numbers import DECADE_YEARS, HALF_DAY, NUMBER, NumberText, NumberToken, NumericKind
 from nmt_cli.carrying.spans import (
     AFTER,
+    BARE_DECIMAL,
     BEFORE,
     COMPARISON,
     DIGIT,
@@ -286,6 +287,7 @@ NUMBERS = NumericKind(
         rf"{BEFORE}[0-3]?\d\.[01]?\d\.(?=\s+[\da-zß-ÿ{DASHES}])",
         # Digits with marks between: dates, times, decimals, versions, fractions, ranges, addresses of machines.
         rf"{BEFORE}{OPTIONAL_MINUS}\d{{1,20}}+(?:[.,:/–-]\d{{1,20}}+){{1,12}}{AFTER}(?:\+(?![\w+]))?",
+        rf"{OPTIONAL_MINUS}{BARE_DECIMAL}{AFTER}",
         # Three digits or more, a leading zero, or a sign.
         rf"{BEFORE}{OPTIONAL_MINUS}(?:\d{{3,}}+|0\d++){AFTER}",
         rf"(?<![^\s{re.escape(OPENING)}])[{MINUS}]\d{{1,2}}(?![\d{WORD_LETTER}])",

@@ -8,6 +8,7 @@
     ROMAN_NUMBERS       Chapter IV          IV
     STREETS             12 Baker St.        as it is, whether the street is the source's or the target's
     AMOUNTS             $5, 3×10⁸ m/s       with the target's marks, which `NumberNotation` learned from a corpus
+    SCALED_AMOUNTS      $1.5 million        1,5 Millionen $
     TIMES, FULL_TIMES   5-6 PM, 14 Uhr      17:00-18:00, 14:00
     HOUR_PARTS          half past nine      halb zehn
     IDENTIFIERS         v1.2.3, #123, [3]   as they are, and so are labels: version 3.1
@@ -23,6 +24,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt_cli.carrying.spans import (
+    BARE_DECIMAL,
     BEFORE,
     COMPARISON,
     COVERS,
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from nmt_cli.text.profile import CorpusProfile, NumberMarks
 
 
-NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*")
+NUMBER = re.compile(rf"\d{{1,3}}(?:[ {THIN_BLANKS}]\d{{3}})+(?!\d)|\d+(?:[.,'’]\d+)*|{BARE_DECIMAL}")
 FULL_HOUR = re.compile(r"(?<=\d:)00(?![\d:])")  # 9:00 is 9 a.m.
 CLOCK = r"(?<!\d)\d{1,2}[:h][0-5]\d(?!\d)"
 DECADE_YEARS, CENTURY = 10, 100
@@ -130,7 +132,7 @@ def drop_other_digits(text: str) -> str:
 
 def read_number(text: str) -> NumberToken:
     """Returns a number with all its readings: separators may mark thousands, a fraction, or separate numbers."""
-    parts = re.split(r"\D", text)
+    parts = re.split(r"\D", text if text[0].isdigit() else f"0{text}")
     values: set[Decimal] = set()
     if len(parts) == 1 or (len(parts[0]) <= 3 and all(len(part) == 3 for part in parts[1:])):
         values.add(Decimal("".join(parts)))
@@ -295,9 +297,10 @@ GROUPS = rf"\d{{1,3}}(?:([.,'’{THIN_BLANKS} ])\d{{3}})(?:\1\d{{3}})*"
 NEAR = 20  # characters behind a number that may say what it is: 5 to 6 p.m.
 
 
-SCALE_SIGNS = {"k": "k", "K": "k", "m": "m", "M": "m", "bn": "bn", "B": "bn"}  # behind an amount of money
-SCALE_FORMS = "|".join(SCALE_SIGNS)
-SCALE = rf"(?<=\d)(?:{SCALE_FORMS})$"
+SCALE_SIGNS = {"k": "k", "m": "m", "bn": "bn", "b": "bn"}  # behind an amount of money
+SCALE_FORMS = "[kKmMB]|bn"
+SHORT_SCALE = 2  # letters of an abbreviation that may be something else where there is no money: 55101 MN
+SCALE = rf"(?<=\d)(?:{SCALE_FORMS})(?![{LETTER}])"
 
 
 class NumericKind(Kind):
@@ -317,8 +320,7 @@ class NumberNotation(NamedTuple):
     decimal: str | None  # of the source
     thousands: str | None  # of the source
     marks: NumberMarks
-    target_language: str = ""
-    counted: str = ""  # pattern of what the source counts in millions: 2.5m people
+    languages: tuple[str, str] = ("", "")
 
     @classmethod
     def from_profile(cls, profile: CorpusProfile | None, languages: tuple[str, str]) -> NumberNotation | None:
@@ -326,22 +328,23 @@ class NumberNotation(NamedTuple):
         if profile is None or profile.source is None:
             return None
         marks = profile.source.decimal_mark, profile.source.thousands_mark, profile.marks
-        return cls(*marks, languages[1], find_rules(languages[0]).counted)
+        return cls(*marks, languages)
 
     def convert(self, text: str, following: str = "") -> str:
         """Returns an amount or a number in the target's notation; unchanged if the corpus does not show it.
 
         5 p.m. becomes 17:00 in a language with a 24-hour day, and so does 5 if `following` is ` to 6 p.m.`.
         """
-        time = convert_time(text, following) if self.target_language else None
-        rules = find_rules(self.target_language)
+        source, rules = map(find_rules, self.languages)
+        time = convert_time(text, following) if self.languages[1] else None
         if time is not None and rules.hours == 24:
             return time
         is_money = not frozenset(CURRENCY_SIGNS).isdisjoint(text)
-        is_scaled = is_money or re.match(rf"\s(?:{self.counted or '(?!)'})\b", following)
-        scale = re.search(SCALE, text) if is_scaled else None
-        if scale is not None and (word := rules.scales.get(SCALE_SIGNS[scale[0]])):
-            text = f"{text[: scale.start()]} {word}"
+        is_scaled = is_money or re.match(rf"\s(?:{source.counted or '(?!)'})\b", following)
+        words = write_scale_words(self.languages, is_money=is_money) + (f"|{SCALE}" if is_scaled else "")
+        text = re.sub(words, partial(write_scale, list_scales(self.languages)), text)
+        if not re.fullmatch(BARE_DECIMAL, text) or precedes_measure(following, source.measures):
+            text = re.sub(rf"(?={BARE_DECIMAL})(?=[.{self.decimal or ''}])", "0", text)
         text = re.sub(WRITTEN, lambda match: self.convert_number(match[0]), text)
         return re.sub(PRICE, partial(write_price, rules.price), text) if is_money and rules.price else text
 
@@ -354,6 +357,33 @@ class NumberNotation(NamedTuple):
         if new_decimal is None or new_thousands is None or (new_decimal and new_decimal == new_thousands):
             return number
         return (whole.replace(thousands, new_thousands) if thousands else whole) + new_decimal + fraction
+
+
+@cache
+def list_scales(languages: tuple[str, str]) -> dict[str, list[str]]:
+    """Returns the words of the target for a thousand and more, by the words of the source and by signs."""
+    source, target = (find_rules(language).scales for language in languages)
+    words = {form.lower(): key for key, forms in source.items() for form in forms.split("|")}
+    return {form: target[key].split("|") for form, key in (SCALE_SIGNS | words).items() if key in target}
+
+
+@cache
+def write_scale_words(languages: tuple[str, str], *, is_money: bool) -> str:
+    """Returns the pattern of a word for a thousand or more behind a number: `million`, `Mio.`; `bn` only of money."""
+    abbreviations = find_rules(languages[0]).abbreviations
+    words = sorted({*list_scales(languages)} - {*SCALE_SIGNS}, key=len, reverse=True)
+    forms = (word + r"\.?" * (word in abbreviations) for word in words if is_money or len(word) > SHORT_SCALE)
+    return rf"(?<=\d)[ {THIN_BLANKS}-]?(?i:{'|'.join(forms) or '(?!)'})(?![{LETTER}(])"
+
+
+def write_scale(scales: dict[str, list[str]], match: re.Match[str]) -> str:
+    """Returns what the target writes for a word or sign behind a number; after one, the second of its words."""
+    form = match[0].strip(f" {THIN_BLANKS}-.")
+    words = scales.get(form.lower(), [])
+    if not words or form.lower() in words[2:]:
+        return match[0]
+    word = words[re.sub(r"\D", "", match.string[: match.start()]) == "1"]
+    return f" {word.upper() if form.isupper() and len(form) > 2 else word}"
 
 
 def write_price(pattern: str, match: re.Match[str]) -> str:
@@ -434,7 +464,9 @@ def make_number_key(text: str) -> str:
     >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg")
     True
     """
-    key = "".join(re.sub(BETWEEN_DIGITS, "", text).translate(MINUS_AS_HYPHEN).split())
+    key = "".join(
+        re.sub(BETWEEN_DIGITS, "", re.sub(f"(?={BARE_DECIMAL})", "0", text)).translate(MINUS_AS_HYPHEN).split()
+    )
     return re.sub(rf"^({CURRENCY})([\d-]+)", r"\2\1", key)
 
 
@@ -481,6 +513,29 @@ AMOUNTS = NumericKind(
     signs=r"\d",
 )
 
+
+def precedes_measure(text: str, measures: str) -> bool:
+    """Whether a measure begins a text, perhaps behind a second number: `.5` is followed by ` and .75 inches`."""
+    known = rf"(?:{UNITS})(?![{LETTER}])|[%‰{CURRENCY_SIGNS}]|{measures or '(?!)'}"
+    return re.match(rf"(?:\s\w{{1,4}}\s[\d.,]+)?[\s-]?(?:{known})", text) is not None
+
+
+@cache
+def compile_scaled(languages: tuple[str, str]) -> re.Pattern[str]:
+    of_money, words = (write_scale_words(languages, is_money=is_money) for is_money in (True, False))
+    money = rf"(?:{CURRENCY}|{CURRENCIES})"
+    price = rf"(?:{CURRENCY} ?{AMOUNT} ?[-–] ?)?{money} ?{AMOUNT}{of_money}"
+    number = rf"{AMOUNT}(?:{of_money}\.?[ {THIN_BLANKS}]?{money}(?!\w)|{words})"
+    return re.compile(rf"(?<![{LETTER}/])(?:{price}|{number})(?:(?<!\.)|(?!\s*$))")
+
+
+def find_scaled(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields numbers with a word that multiplies them, and their currency: `$1.5 million`, `2 Mrd.`"""
+    return map(kind.read_match, compile_scaled(context.languages).finditer(text) if context.write_number else ())
+
+
+SCALED_AMOUNTS = NumericKind(SpanKind.AMOUNT, cues=rf"\d[ {THIN_BLANKS}-]?[^\W\d_]{{2}}", search=find_scaled)
+
 # What a number alone must be to count as an amount, whose marks may change: 12,500, -3.5, 1,000–1,500.
 WHOLE = rf"(?:[1-9]\d{{0,2}}(?:[.,'’{THIN_BLANKS}]\d{{3}}){{1,6}}|[1-9]\d{{0,19}}|0)"
 ALONE = rf"[~≈{MINUS}]?{WHOLE}(?:[.,]\d{{1,20}})?"
@@ -488,7 +543,7 @@ ALONE_RANGE = rf"{ALONE}[-–](?:\d{{1,20}}[.,]\d{{1,20}}|[1-9]\d{{0,2}}(?:[.,]\
 BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 # And what it then still may not be: the address of a machine, a month of a year.
 NO_AMOUNT = rf"{BYTE}(?:\.{BYTE}){{3}}|(?:19|20)\d\d[.](?:0?[1-9]|1[0-2])"
-MARKED_NUMBER = rf"\d[.,'’{THIN_BLANKS} ]\d"
+MARKED_NUMBER = rf"\d[.,'’{THIN_BLANKS} ]\d|{BARE_DECIMAL}"
 
 
 def may_change(text: str) -> bool:
@@ -581,14 +636,14 @@ MIXED, ITEMS = (
     r"(?:\((?:\d{1,3}|[A-Za-z]|[ivx]{2,5}|[IVX]{2,5})\)){1,5}",
 )  # rests of codes, and of articles
 HEXADECIMAL = r"[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,6}"
-LENGTH = r"\d{1,9}(?:[.,]\d{1,9})?"
+LENGTH = rf"(?:\d{{1,9}}(?:[.,]\d{{1,9}})?|{BARE_DECIMAL})"
 IDENTIFIERS = NumericKind(
     SpanKind.IDENTIFIER,
     patterns=(
         # Shortened addresses of machines (RFC 4291): fe80::1, ::1, fe80::/10.
         rf"(?<![\w:])(?:{HEXADECIMAL}::(?:{HEXADECIMAL})?|::{HEXADECIMAL})(?:/\d{{1,3}})?(?!:?\w|::)",
-        # Numbers of orders and colours, paragraphs, powers of ten: #123, #ff0000, § 5a, 1e-5.
-        rf"(?<![\w&#])#(?:\d{{1,12}}(?:-\d{{1,12}}){{0,4}}|[0-9A-Fa-f]{{6}})(?![{LETTER}])",
+        # Numbers of orders and colours, paragraphs, powers of ten: #123, #1,234, #ff0000, § 5a, 1e-5.
+        rf"(?<![\w&#])#(?:\d{{1,3}}(?:[.,]\d{{3}})+|\d{{1,12}}(?:-\d{{1,12}}){{0,4}}|[0-9A-Fa-f]{{6}})(?![{LETTER}])",
         rf"(?:§§?|¶|№)[ {THIN_BLANKS}]?\d{{1,5}}[a-z]?(?![{LETTER}])",
         rf"{BEFORE}\d{{1,20}}+(?:[.,]\d{{1,20}}+)?[eE][{MINUS}]\d{{1,4}}(?![{LETTER}])",
         # Parts of an article of a law: 5(1)(a), 12b(iv), 4.1(a)–(c).

@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.text.characters import DASHES, HYPHENS, PAUSES, THIN_BLANKS
+from nmt_cli.text.characters import CLOSING_BRACKETS, DASHES, END_MARKS, HYPHENS, PAUSES, THIN_BLANKS
 from nmt_cli.text.normalise import UNSPACED
 
 DIGIT = re.compile(r"\d")
@@ -206,9 +206,14 @@ WORD_LETTER = r"A-Za-z_\u00c0-\u024f\u0370-\u052f"  # the same without digits
 UNSPACED_LETTERS = UNSPACED[1:-1]
 MINUS = r"+±−-"
 
+# A decimal without a zero before its mark: .75; but not ...5, 1 ,5 or v.2.
+BARE_DECIMAL = (
+    rf"(?<![{LETTER}{re.escape(END_MARKS + PAUSES + CLOSING_BRACKETS)}%/\\])(?<!\d )[.,]\d{{1,20}}+(?![.,:/]\d)"
+)
 # Bounded, so that a line of nothing but digits and points takes no longer to search than any other.
 NUMBER_WITH_SIGNS = (
-    rf"(?:\d{{1,3}}(?:[ {THIN_BLANKS}'’]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?|\d{{1,20}}+(?:[.,]\d{{1,20}}+){{0,6}})"
+    rf"(?:\d{{1,3}}(?:[ {THIN_BLANKS}'’]\d{{3}}){{1,6}}(?!\d)(?:[.,]\d{{1,20}})?|\d{{1,20}}+(?:[.,]\d{{1,20}}+){{0,6}}"
+    rf"|{BARE_DECIMAL})"
 )
 # Between two numbers, a dash with blanks on both sides or on none; in "€30 -5 °C" it is a sign.
 # A sign before a number, as in ">5" and "is >= 5"; a lone ">" that begins a line quotes a mail.

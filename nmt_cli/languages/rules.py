@@ -46,7 +46,8 @@ class LanguageRules(NamedTuple):
 
     # Before a number that names something, or only before a code, or that is a year; the first of several is written.
     number_signs: dict[str, str]
-    scales: dict[str, str]  # what is written behind an amount of money, or of what is counted, for k, m and bn
+    # Behind an amount of money, or of what is counted, for k, m, bn and tn; the first is written, after 1 the second.
+    scales: dict[str, str]
     price: str  # ¤ for the sign of a currency and # for the amount, as they are written; empty: as in the source
     counted: str  # pattern of what may be counted in millions: 2.5m people
     measures: str  # pattern of what may be behind an amount, and hardly behind a version: 2.5 miles

@@ -20,7 +20,7 @@ import pytest
 
 from nmt_cli.carrying.dates import DATES, WEEKDAYS, find_dates
 from nmt_cli.carrying.glossary import Glossary
-from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans
+from nmt_cli.carrying.kinds import IN_ANY_TEXT, KINDS, find_spans, write_spans
 from nmt_cli.carrying.names import find_acronyms
 from nmt_cli.carrying.number_values import (
     compare_numbers,
@@ -295,8 +295,18 @@ class Swapped:
     find_target_decimal = find_target_thousands = {".": ",", ",": "."}.get
 
 
+def make_notation(languages: Languages) -> NumberNotation:
+    return NumberNotation(*(",.") if languages[0] == "deu" else (".,"), Swapped(), languages)
+
+
 def convert_number(text: str, languages: Languages) -> str:
-    return NumberNotation(".", ",", Swapped(), target_language=languages[1]).convert(text)
+    return make_notation(languages).convert(text)
+
+
+def write_numbers(text: str, languages: Languages) -> list[list[str]]:
+    """The numbers that are protected in a text, and how the target writes them."""
+    context = Context(languages, write_number=make_notation(languages).convert)
+    return pair(text, write_spans(find_spans(text, context, KINDS), text, context))
 
 
 def list_lost_dates(texts: list[str], languages: Languages) -> list[str]:
@@ -405,6 +415,7 @@ FINDERS: dict[str, Callable[[Any, Languages], Any]] = {
     "lost endings": list_endings,
     "same numbers": compare_both_ways,
     "notation": convert_number,
+    "written numbers": write_numbers,
     "lost dates": list_lost_dates,
     "failed checks": list_failed,
     "names": lambda text, languages: list_names(text, FINDERS_OF_NAMES[languages[0]]),

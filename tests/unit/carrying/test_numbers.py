@@ -84,7 +84,7 @@ def test_hours_stay_where_no_language_counts_them_otherwise() -> None:
 
 
 def test_a_range_begins_in_the_half_of_the_day_of_its_end_or_before() -> None:
-    german = GERMAN._replace(target_language="deu")
+    german = GERMAN._replace(languages=("eng", "deu"))
     assert [german.convert("5", following) for following in (" to 6 p.m. ", " and 4:30 PM", " to 6", "")] == [
         "17:00",
         "5:00",
@@ -166,8 +166,8 @@ def test_english_ordinals_follow_their_number() -> None:
 
 
 def test_millions_of_what_is_counted_are_no_metres() -> None:
-    german = GERMAN._replace(target_language="deu", counted="goats")
-    assert [german.convert("2.5m", following) for following in (" goats", " of it", "")] == [
+    german = GERMAN._replace(languages=("eng", "deu"))
+    assert [german.convert("2.5m", following) for following in (" people", " of it", "")] == [
         "2,5 Millionen",
         "2,5m",
         "2,5m",
