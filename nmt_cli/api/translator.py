@@ -495,7 +495,7 @@ def replace_terms(translator: LineTranslator, options: Mapping[str, Any]) -> Lin
     if terms is None:
         return translator
     if not isinstance(terms, Mapping):
-        glossary = load_glossary(LineOptions(glossary=os.fspath(terms)), translator.profile)
+        glossary = load_glossary(LineOptions(glossary=os.fspath(terms)), translator.profile, translator.languages)
     elif all(isinstance(text, str) for term in terms.items() for text in term):
         glossary = Glossary.from_rows(enumerate(terms.items(), start=1), "glossary") if terms else None
     else:

@@ -10,13 +10,14 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from nmt_cli.carrying.spans import Kind, Span, SpanKind
 from nmt_cli.errors import DataError
-from nmt_cli.formats import name_line, name_place
+from nmt_cli.formats import name_place
 from nmt_cli.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.formats.sniffing import HEAD, recognise_format
 from nmt_cli.languages.codes import find_named_language
@@ -24,6 +25,7 @@ from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
 from nmt_cli.text.streams import decode_lines
+from nmt_cli.text.words import APOSTROPHES
 
 
 class PrefixIndex:
@@ -60,6 +62,9 @@ SHORTEST_STEM = 3  # letters that all forms of a word have in common
 
 SEVERAL_BLANKS = re.compile(r"\s\s|[^\S ]")  # or one that is no space
 
+LIKE_AN_APOSTROPHE = f"{APOSTROPHES}ʔ"
+ONE_APOSTROPHE = str.maketrans(dict.fromkeys(LIKE_AN_APOSTROPHE, APOSTROPHES[0]))
+
 # Variation selectors, of emoji and of Han characters.
 VARIATIONS = "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 
@@ -69,13 +74,14 @@ class Glossary:
     """The target term of each source term, both normalised."""
 
     terms: Mapping[str, str]
+    ambiguous: Sequence[str] = ()  # the source terms of which further rows had another target
 
     @classmethod
-    def load(cls, path: Path) -> Glossary:
+    def load(cls, path: Path, languages: tuple[str, str] = ("", "")) -> Glossary:
         """Reads a file with one term per line, `source TAB target`; skips headings, blank lines and `#` comments.
 
-        Other formats of pairs, such as spreadsheets, are read as `nmt prepare` reads them. Raises DataError, naming the
-        line, for any other line and for two targets of one source term.
+        Other formats of pairs, such as spreadsheets, are read as `nmt prepare` reads them. Headings that name both
+        `languages` choose the columns, in any order. Raises DataError, naming the line, for any other line.
         """
         content = path.read_bytes()
         format = recognise_format(path, content[:HEAD])
@@ -83,40 +89,50 @@ class Glossary:
             from nmt_cli.formats.opening import open_reader  # most lines are translated without a glossary
 
             reader = open_reader(CorpusFile(path), ReadOptions(has_comments=True))
-            return cls.from_rows(((row.line, [row.source, row.target]) for row in reader), str(path))
+            if reader.has_columns:
+                source, target = languages
+                reader.options = replace(reader.options, source_language=source or None, target_language=target or None)
+            try:
+                return cls.from_rows([(row.line, [row.source, row.target]) for row in reader], str(path))
+            except DataError as error:
+                if "--source-column" not in str(error.hint):  # which this command lacks
+                    raise
+                hint = "leave only the two columns of the terms, or name the languages of the model above them"
+                raise DataError(error.message, hint=hint) from None
         lines = list(decode_lines(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), str(path)))
         rows = [[] if line.startswith("#") else line.rstrip("\r").split("\t") for line in lines]
         first, *others = [number for number, row in enumerate(rows) if "".join(row).strip()] or [0]
-        if others and name_columns(rows[first]):
+        columns = find_named(rows[first], languages) if others else ()
+        if columns:
+            rows = [[row[column] for column in columns] if len(row) > max(columns) else row for row in rows]
+        if columns or (others and name_columns(rows[first])):
             rows[first] = []
         return cls.from_rows(enumerate(rows, start=1), str(path))
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, Sequence[str]]], name: str) -> Glossary:
-        """Makes a glossary of numbered rows of a source term and a target term; skips empty ones. Raises DataError."""
+        """Makes a glossary of numbered rows of a source term and a target term; skips empty ones. Raises DataError.
+
+        The first target of a term counts.
+        """
         terms: dict[str, str] = {}
-        lines: dict[str, int] = {}
+        ambiguous: dict[str, None] = {}
         for number, row in rows:
             if not "".join(row).strip():
                 continue
-            where = name_place(name, number)
-            source, target = check_row(row, where)
-            if terms.get(source, target) != target:
-                raise DataError(
-                    f"{where}: {source!r} is already {terms[source]!r} in {name_line(name)} {lines[source]:,}",
-                    hint="keep one of the two",
-                )
-            terms[source], lines[source] = target, lines.get(source, number)
+            source, target = check_row(row, name_place(name, number))
+            if terms.setdefault(source, target) != target:
+                ambiguous[source] = None
         if not terms:
             raise DataError(f"there are no terms in {name}", hint="write one term per line: source, tab, target")
-        return cls(terms)
+        return cls(terms, tuple(ambiguous))
 
     @cached_property
     def folded(self) -> dict[str, list[str]]:
         """The source terms by case-folded form."""
         entries: dict[str, list[str]] = {}
         for source in self.terms:
-            entries.setdefault(fold_case(source), []).append(source)
+            entries.setdefault(fold_apostrophes(fold_case(source)), []).append(source)
         return entries
 
     @cached_property
@@ -127,6 +143,7 @@ class Glossary:
     def beginning(self) -> re.Pattern[str]:
         """Matches where a term may start in a text whose case is folded."""
         first = "".join(map(re.escape, sorted({term[0] for term in self.folded})))
+        first = first.replace(APOSTROPHES[0], LIKE_AN_APOSTROPHE)
         return re.compile(rf"[{first}](?:{BEHIND_EDGE})", re.DOTALL)
 
     def find_terms(self, text: str) -> Iterator[Span]:
@@ -152,9 +169,10 @@ class Glossary:
         A blank in a term matches any number of blanks.
         """
         folded, offsets = fold_line(text)
+        plain = fold_apostrophes(folded)
         for match in self.beginning.finditer(folded):
             start = match.start()
-            ends = (start + len(term) for term in self.index.find_at(folded, start))
+            ends = (start + len(term) for term in self.index.find_at(plain, start))
             end = next((end for end in ends if re.compile(TERM_EDGE).match(folded, end)), None)
             if end is not None:
                 yield offsets[start], offsets[end - 1] + 1
@@ -205,7 +223,8 @@ class Glossary:
         written = normalise(term)
         if written in self.terms:
             return self.terms[written]
-        source = next((term for term in self.folded.get(fold_case(written), []) if is_same_word(term, written)), None)
+        terms = self.folded.get(fold_apostrophes(fold_case(written)), [])
+        source = next((term for term in terms if is_same_word(term, written)), None)
         if source is None:
             return None
         target = self.terms[source]
@@ -262,6 +281,21 @@ def fold_case(text: str) -> str:
         return text.lower()
     folds = ((character, character.casefold()) for character in text.replace("İ", "i").replace("ı", "i"))
     return "".join(fold if len(fold) == 1 else character.lower() for character, fold in folds)
+
+
+def fold_apostrophes(text: str) -> str:
+    """Returns a text with one sign for all apostrophes, and for the letter that they stand for in many languages."""
+    return text if text.isascii() and "`" not in text else text.translate(ONE_APOSTROPHE)
+
+
+def find_named(cells: Sequence[str], languages: tuple[str, str]) -> Sequence[int]:
+    """Returns the columns whose headings name these languages, in their order; empty unless there is one of each."""
+    from nmt_cli.formats.table_columns import is_named_by
+
+    columns = [
+        [n for n, cell in enumerate(cells) if language and is_named_by(cell, language)] for language in languages
+    ]
+    return [*chain(*columns)] if [*map(len, columns)] == [1, 1] and columns[0] != columns[1] else ()
 
 
 def name_columns(cells: Sequence[str]) -> bool:

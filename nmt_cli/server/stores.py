@@ -72,6 +72,8 @@ def read_terms(value: Any, form: str = "tsv") -> Glossary:
         glossary = Glossary.from_rows(islice(enumerate(rows, start=1), MOST_TERMS + 1), "glossary")
     except (DataError, csv.Error) as error:
         raise RequestError(400, f"Invalid request: {getattr(error, 'message', error)}") from error
+    if glossary.ambiguous:
+        raise RequestError(400, f"Invalid request: {glossary.ambiguous[0]!r} has two translations; keep one of them")
     if len(glossary.terms) > MOST_TERMS:
         raise RequestError(413, f"a glossary of more than {MOST_TERMS:,} terms; this server takes no more")
     return glossary

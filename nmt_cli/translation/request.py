@@ -166,7 +166,7 @@ class TranslationRequest:
             require_same_sides(first, other)
         for other in others[len(self.ensemble) :]:
             require_reverse(first, other)
-        packed = PackedFiles(tuple(map(read_model_files, models)), read_glossary(self.lines))
+        packed = PackedFiles(tuple(map(read_model_files, models)), read_glossary(self.lines, first.card.languages))
         return replace(self, packed=packed)
 
     def hold(self) -> Self:
@@ -214,14 +214,14 @@ def read_model_files(model: ModelDirectory) -> dict[str, bytes]:
     return {CARD: card} | {name: model.read(name) for name in names}
 
 
-def read_glossary(lines: LineOptions) -> bytes | None:
+def read_glossary(lines: LineOptions, languages: tuple[str, str]) -> bytes | None:
     """Returns the content of the glossary, if one is named. Raises NotFoundError, and DataError for an invalid one."""
     if lines.glossary is None:
         return None
     from nmt_cli.carrying.glossary import Glossary
 
     path = require_file(Path(lines.glossary))
-    Glossary.load(path)
+    Glossary.load(path, languages)
     return path.read_bytes()
 
 

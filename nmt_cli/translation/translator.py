@@ -83,7 +83,7 @@ class LineTranslator:
             LineReader if self.reads_text else PictureLines,
             lines,
             copies_placeholders=self.copies_placeholders,
-            glossary=load_glossary(lines, profile),
+            glossary=load_glossary(lines, profile, languages or (card.languages if card else ("", ""))),
             rewriter=rewriter,
         )
         self.set_languages(languages or (card.languages if card else ("", "")))
@@ -292,11 +292,11 @@ def make_recalling(memory: TranslationMemory | None) -> PieceMemory | None:
     return RecallingMemory(memory)
 
 
-def load_glossary(config: LineOptions, profile: CorpusProfile | None) -> Glossary | None:
+def load_glossary(config: LineOptions, profile: CorpusProfile | None, languages: tuple[str, str]) -> Glossary | None:
     """Returns the glossary named by `config`, if any. Raises NotFoundError, and DataError, also for reversed terms."""
     if config.glossary is None:
         return None
-    glossary = Glossary.load(require_file(Path(config.glossary)))
+    glossary = Glossary.load(require_file(Path(config.glossary)), languages)
     if profile is not None and profile.are_turned(glossary.terms.items()):
         message = f"the lines of {config.glossary} begin with the target language"
         raise DataError(message, hint="write the term of the source language first, then a tab and its translation")

@@ -39,7 +39,7 @@ from nmt_cli.formats.inputs import list_typed_files
 from nmt_cli.jobs.units import translate_units
 from nmt_cli.text.streams import FIRST_BLOCK, PartTexts, batch_arriving, batch_blocks
 from nmt_cli.text.tags import replace_languages
-from nmt_cli.text.wrapping import format_count
+from nmt_cli.text.wrapping import format_count, join_first
 from nmt_cli.translation.request import TranslationRequest, split_pair
 from nmt_cli.translation.result import SourceCuts
 
@@ -67,7 +67,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     # 2. Open the input: documents, or a prompt; and earlier translations.
     is_prompt = console.can_prompt and not (inputs or outputs.targets)
     writer = command.make_writer(is_prompt=is_prompt)
-    glossary = load_terms(command)
+    glossary = load_terms(command, card, console)
     memory = open_memory(command, card, request.options.search.tags, writer, console, glossary)
     # Lines of files are read where they are translated, which may be another process; a pipe can be read only here.
     are_files = bool(paths) and all(path.is_file() for path in paths)
@@ -186,14 +186,18 @@ def require_abilities(command: TranslateCommand, card: ModelCard) -> None:
         load_confidence(card)
 
 
-def load_terms(command: TranslateCommand) -> Glossary | None:
-    """Returns the named glossary. Raises NotFoundError and DataError."""
+def load_terms(command: TranslateCommand, card: ModelCard, console: Console) -> Glossary | None:
+    """Returns the named glossary; reports its terms with several translations. Raises NotFoundError and DataError."""
     name = command.request.lines.glossary
     if name is None:
         return None
     from nmt_cli.carrying.glossary import Glossary  # which few runs need
 
-    return Glossary.load(require_file(Path(name)))
+    glossary = Glossary.load(require_file(Path(name)), card.languages)
+    if glossary.ambiguous:
+        several = format_count(len(glossary.ambiguous), "term", "terms with several translations")
+        console.say(f"  ! {name} has {several}, of which the first is used: {join_first(glossary.ambiguous)}")
+    return glossary
 
 
 def open_memory(

@@ -246,10 +246,12 @@ def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck 
 
 
 def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> FailedCheck | None:
-    """Returns the failed check about spans that are missing or may be misplaced."""
-    counts = Counter(span.text for span in spans)
-    written = [count_strings(text, counts) for text in {target, unescape(target)}]  # a name as AT&T or as AT&amp;T
-    missing = [text for text, count in counts.items() if all(counted[text] < count for counted in written)]
+    """Returns the failed check about spans that are missing or may be misplaced; a term may begin a sentence."""
+    fold = str.lower if kind == "terms" else str
+    counts = Counter(fold(span.text) for span in spans)
+    written = [count_strings(fold(text), counts) for text in {target, unescape(target)}]  # a name as AT&T or AT&amp;T
+    lost = {text for text, count in counts.items() if all(counted[text] < count for counted in written)}
+    missing = [span.text for span in spans if fold(span.text) in lost]
     if missing:
         return FailedCheck(kind, f"{join_first(missing)} missing")
     guessed = [span.text for span in spans if span.doubtful]

@@ -107,7 +107,7 @@ def test_the_model_knows_the_direction_of_a_file_that_names_no_languages(
     assert profile.are_turned([tuple(text.strip().split("\t"))]) == is_turned  # type: ignore[list-item]
     assert load_memory([tmp_path / "m.tsv"], ("eng", "deu"), profile=profile).has_text("The hat.")
     with pytest.raises(DataError, match="begin with the target language") if is_turned else nullcontext():
-        load_glossary(LineOptions(glossary=str(tmp_path / "m.tsv")), profile)
+        load_glossary(LineOptions(glossary=str(tmp_path / "m.tsv")), profile, ("eng", "deu"))
 
 
 def test_two_parallel_files_are_a_memory_and_the_last_of_several_counts(tmp_path: Path) -> None:

@@ -61,6 +61,35 @@ def test_headings_are_no_terms_and_other_formats_are_read(name: str, text: str, 
     assert Glossary.load(write(tmp_path / name, text)).terms == {"server": "Rechner"}
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "Wetán;Cat.;Latin\nkwa;s.;canis\n"),
+        ("t.csv", "Latin,Wetán\ncanis,kwa\n"),
+        ("t.tsv", "No.\tLatin\tWetán\n1\tcanis\tkwa\n"),
+        ("t.txt", "lat\tWetan\ncanis\tkwa\n"),
+        ("t.tsv", "kwa\tcanis\n"),
+    ],
+)
+def test_headings_choose_the_columns_and_the_direction(name: str, text: str, tmp_path: Path) -> None:
+    path = write(tmp_path / name, text)
+    assert Glossary.load(path, ("Wetán", "la")).terms == {"kwa": "canis"}
+    if "Lat" in text:
+        assert Glossary.load(path, ("la", "Wetán")).terms == {"canis": "kwa"}
+
+
+def test_columns_that_no_heading_names_are_refused_with_what_helps(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", "kwa;a dog;canis\n" * 9)
+    with pytest.raises(DataError) as caught:
+        Glossary.load(path, ("Wetán", "la"))
+    assert "leave only the two columns of the terms, or name" in str(caught.value.hint)
+
+
+def test_the_first_of_several_translations_counts_and_the_term_is_noted(tmp_path: Path) -> None:
+    read = Glossary.load(write(tmp_path / "t.tsv", "a\tb\n\na\tc\na\td\nx\ty\nx\ty\n"))
+    assert read.terms == {"a": "b", "x": "y"} and read.ambiguous == ("a",)
+
+
 @pytest.mark.parametrize("text", ["English\tEnglisch\na\tb\n", "text\tText\na\tb\n", "source\ttarget\n"])
 def test_a_term_that_could_name_a_column_is_kept(text: str, tmp_path: Path) -> None:
     first = text.split("\n")[0].split("\t")
@@ -73,7 +102,6 @@ def test_a_term_that_could_name_a_column_is_kept(text: str, tmp_path: Path) -> N
         ("a\tb\nc\n", "row 2: .c. is not a source term and a target term"),
         ("a\tb\tc\n", r"row 1: .a.+b.+c. is not a source term and a target term"),
         ("a\t\n", r"row 1: .a.+ is not a source term and a target term"),
-        ("a\tb\n\na\tc\n", "row 3: 'a' is already 'b' in row 1"),
         (b"a\tb\nx\t\xff\n", "line 2: byte 0xff is not valid UTF-8"),
         ("\n# nothing\n", "there are no terms in"),
     ],

@@ -6,6 +6,7 @@ from nmt_cli.text.profile_building import build_profile
 from nmt_cli.translation.checks.marks import check_terms
 from nmt_cli.translation.checks.table import check_pair
 from nmt_cli.translation.checks.words import CheckContext
+from nmt_cli.translation.result import FailedCheck, Placed
 
 
 def kinds(source: str, target: str, context: CheckContext) -> list[str]:
@@ -19,6 +20,9 @@ def test_a_form_that_the_glossary_lacks_is_reported() -> None:
     assert failed.message == "landlords looks like landlord, but has no line in the glossary"
     assert check_terms("Our landlord came.", "Unser Vermieter kam.", context) is None
     assert check_terms("Our landlords came.", "Wir sprachen mit Vermietern.", context) is None
+    placed = CheckContext(placed=(Placed("ikuo", "network", False, True), Placed("Bo", "network", False, True)))
+    assert check_terms("Corn, Bo", "Ikuo, Bo", placed) is None
+    assert check_terms("Corn, Bo", "Iku, Bo", placed) == FailedCheck("terms", "ikuo missing")
     houses = CheckContext("eng", "deu", glossary=Glossary({"old house": "altes Haus", "city": "Stadt"}))
     assert check_terms("The old houses", "Die alten Häuser", houses) is None
     assert check_terms("The cities and old houses", "Die Städte und neuen Häuser", houses) is not None
