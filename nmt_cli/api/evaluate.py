@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack, overload
 
 from nmt_cli.api.log import log_warnings
+from nmt_cli.api.options.command_lines import CommandLine, list_places
 from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import PathLike, build_settings, find_path, list_paths, list_texts
 from nmt_cli.api.progress import StageReporter, ignore_progress
@@ -24,7 +25,7 @@ from nmt_cli.evaluation.metrics.registry import ALL, resolve_available_names, re
 from nmt_cli.evaluation.metrics.score import Material
 from nmt_cli.files import hash_file, write_json
 from nmt_cli.records import Count, build, parse_json
-from nmt_cli.runtime.installed_models import CARD, find_model, find_model_or_file
+from nmt_cli.runtime.installed_models import CARD, find_model, find_model_or_file, name_model
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.translation.config import ContextOptions, TagOptions
 
@@ -48,7 +49,7 @@ class System(NamedTuple):
 def score_systems(evaluation: Evaluation) -> SystemComparison:
     """Scores every system and compares them, with all warnings."""
     request = evaluation.request
-    require_distinct(request.names)
+    require_distinct(request)
     corpus = request.load_corpus()
     text = load_sources(evaluation, corpus)
     note = evaluation.choose_tokenizer(corpus, None, text.references)
@@ -94,11 +95,20 @@ def list_runs(model: Path) -> list[Path]:
     return sorted(runs, key=lambda run: int(run.name[4:]))
 
 
-def require_distinct(names: Sequence[str]) -> None:
-    """Raises OptionError for a name that occurs twice."""
-    name, times = Counter(names).most_common(1)[0]
-    if times > 1:
-        raise OptionError(f"{name} is given twice", hint="give each system once")
+def require_distinct(request: EvaluationRequest) -> None:
+    """Raises OptionError for a system that is given twice, with the commands that compare two settings of a model."""
+    name, times = Counter(request.names).most_common(1)[0]
+    if times < 2:
+        return
+    hint = "give each system once"
+    if name in map(name_model, request.models):
+        files = (("--source", request.source), *(("--reference", path) for path in request.references))
+        typed = [(option, str(path)) for option, path in files if path is not None]
+        command = CommandLine("evaluate", options=(*list_places(request.data, Path(name)), *typed))
+        first = command.extend(("--beam-size", "1"), ("--sentences", "greedy.tsv"))
+        then = command.extend(("--against", "greedy.tsv:hypothesis"))
+        hint += f"; to compare two settings of a model, such as greedy search: `{first}`, then `{then}`"
+    raise OptionError(f"{name} is given twice", hint=hint)
 
 
 def load_sources(evaluation: Evaluation, corpus: PreparedCorpus | None) -> texts.ParallelText:

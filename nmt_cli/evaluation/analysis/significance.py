@@ -1,8 +1,7 @@
 """Estimates how certain a score is: bootstrap intervals, and two paired tests of one system against another.
 
-Resamples as sacreBLEU does (same generator, seed, percentiles and p-values), which follows Moses and MultEval; a
-test holds that the numbers are equal. They differ only if resampling produces a difference equal to the observed one:
-see `compute_p_value`.
+Resamples as sacreBLEU does (same generator, seed and percentiles); a test holds that the numbers are equal. p-values
+differ in two cases: `compute_bootstrap_p` has two sides, and `compute_p_value` counts differences that are equal.
 Works on the counts of any metric; must not know which.
 Letters: N sentences, R resamples, K counts."""
 
@@ -89,9 +88,13 @@ def compute_p_value(differences: FloatArray, observed: float) -> float:
 
 
 def compute_bootstrap_p(values: FloatArray, others: FloatArray, difference: float) -> float:
-    """Returns the p-value of the difference of two systems, given their scores (R,) on the same resampled sentences."""
-    differences = np.abs(values - others)
-    return compute_p_value(differences - differences.mean(), abs(difference))
+    """Returns the p-value of the difference of two systems, given their scores (R,) on the same resampled sentences.
+
+    It has two sides: resampled differences, less their mean, have the distribution of equally good systems, and both of
+    its ends count. sacreBLEU subtracts the mean of the absolute values, which leaves one end: a p half as large.
+    """
+    differences = values - others
+    return compute_p_value(np.abs(differences - differences.mean()), abs(difference))
 
 
 def randomise_difference(statistics: Statistics, other: Statistics, trials: int = TRIALS, seed: int = SEED) -> float:

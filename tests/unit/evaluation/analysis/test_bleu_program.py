@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
@@ -12,7 +13,15 @@ from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 
 from nmt_cli.evaluation.analysis import significance
-from nmt_cli.evaluation.analysis.significance import bootstrap_interval, compare_pairs, randomise_difference
+from nmt_cli.evaluation.analysis.significance import (
+    SEED,
+    bootstrap_interval,
+    compare_pairs,
+    compute_bootstrap_p,
+    compute_p_value,
+    randomise_difference,
+    resample_sums,
+)
 from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import METRICS
 from support.corpora import toy_pairs
@@ -38,7 +47,7 @@ def test_smoothing_is_that_of_the_command(tmp_path: Path, ours: str, theirs: lis
 @pytest.mark.parametrize(
     ("name", "metric"), [("bleu", BLEU()), ("chrf", CHRF()), ("chrf++", CHRF(word_order=2)), ("ter", TER())]
 )
-def test_intervals_and_p_values_are_sacrebleu_s(name: str, metric: object) -> None:
+def test_intervals_resamples_and_randomisation_are_sacrebleu_s(name: str, metric: object) -> None:
     systems = [("other", OTHERS), ("ours", HYPOTHESES)]
     expected = {}
     for kind, number in (("bs", 200), ("ar", 300)):
@@ -46,15 +55,35 @@ def test_intervals_and_p_values_are_sacrebleu_s(name: str, metric: object) -> No
         expected[kind] = list(test()[1].values())[1][1]
     ours, other = METRICS[name](HYPOTHESES, PAIRED), METRICS[name](OTHERS, PAIRED)
     assert ours.statistics and other.statistics
+    statistics = ours.statistics, other.statistics
     interval = bootstrap_interval(ours.statistics, 200)
     assert interval is not None and interval.half_width == pytest.approx(expected["bs"].ci, abs=1e-4)
     (test,) = compare_pairs([ours, other], resamples=200)
-    assert test.p == pytest.approx(expected["bs"].p_value)
+    differences = np.subtract(*(score.combine(resample_sums(score.counts, 200, SEED)) for score in statistics))
+    one_sided = compute_p_value(abs(differences) - abs(differences).mean(), abs(test.difference))
+    assert one_sided == pytest.approx(expected["bs"].p_value) and test.p is not None and test.p >= one_sided
     randomised = randomise_difference(ours.statistics, other.statistics, 300)
     if name == "ter":  # few whole edits make ties, which sacreBLEU does not count, and Riezler and Maxwell do
         assert randomised > expected["ar"].p_value
     else:
         assert randomised == pytest.approx(expected["ar"].p_value)
+
+
+@pytest.mark.parametrize("name", ["rougeL", "cer"])
+def test_equally_good_systems_differ_significantly_in_a_twentieth_of_cases(name: str) -> None:
+    """By theory: with each sentence from either system at random, no difference is real."""
+    references, hypotheses, others = (lines * 4 for lines in (PAIRED, HYPOTHESES, OTHERS))
+    ours, other = (METRICS[name](lines, references).statistics for lines in (hypotheses, others))
+    assert ours and other
+    generator, cases, false_alarms = np.random.default_rng(1), 1000, 0
+    weights = generator.multinomial(240, [1 / 240] * 240, size=500)  # how often each resample draws each sentence
+    for _ in range(cases):
+        is_swapped = generator.integers(2, size=(240, 1), dtype=bool)
+        pair = [np.where(is_swapped == side, ours.counts, other.counts) for side in (False, True)]
+        values, other_values = (ours.combine(weights @ counts) for counts in pair)
+        observed = np.subtract(*(ours.combine(counts.sum(axis=0, keepdims=True)) for counts in pair))
+        false_alarms += compute_bootstrap_p(values, other_values, float(observed[0])) < significance.SIGNIFICANT
+    assert false_alarms / cases == pytest.approx(0.05, abs=0.02)
 
 
 def test_a_system_equals_itself_and_a_great_difference_is_no_chance() -> None:
