@@ -42,6 +42,7 @@ from nmt_cli.translation.repair.evidence import (
     erase_words,
     find_loss,
     find_new_words,
+    join_loss,
     list_enclosed,
     list_marked,
     list_unclear,
@@ -398,6 +399,7 @@ class LostText(NamedTuple):
 
     loss: Loss
     first: int
+    is_joined: bool = False  # whether it has what another reading lost, too
 
 
 def find_lost(asker: Asker, case: PieceCase) -> LostText | None:
@@ -416,7 +418,10 @@ def mask_lost(asker: Asker, case: PieceCase, lost: LostText) -> list[Question]:
 def accept_less_lost(
     asker: Asker, case: PieceCase, lost: LostText, answers: list[tuple[Question, Translation | None]]
 ) -> Verdict:
-    """Accepts a translation that loses fewer kinds; else asks once more without the kinds that stay lost."""
+    """Accepts a translation that loses fewer kinds; else asks once more.
+
+    That is without the kinds that stay lost, or with those that only this translation lost.
+    """
     (((_, piece, *_), answer),) = answers
     assert piece is not None  # noqa: S101
     if answer is None:
@@ -425,9 +430,12 @@ def accept_less_lost(
     after = find_loss(piece, answer, reader.context, reader.if_lost)
     helped = {kind: spans for kind, spans in before.items() if kind not in after}
     if len(helped) < len(before):
-        return Verdict(reason=LostText(helped, lost.first) if helped else None)
+        return Verdict(reason=lost._replace(loss=helped) if helped else None)
     if len(after) >= lost.first:
-        return Verdict()
+        both = join_loss(
+            (kind, {**before, **after}[kind]) for kind in reader.if_lost if kind in before or kind in after
+        )
+        return Verdict(reason=None if lost.is_joined else LostText(both, lost.first, is_joined=True))
     repairs = dict.fromkeys(Repair(kind.words.fault, kind.words.remedy) for kind in before)
     return Verdict(case._replace(piece=piece, translation=record(answer, case.translation, repairs)))
 

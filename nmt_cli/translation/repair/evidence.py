@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -43,11 +43,16 @@ Loss = Mapping[LostKind, Sequence[Span]]  # what a translation lost of each kind
 
 
 def find_loss(piece: Piece, translation: Translation, context: Context, kinds: Sequence[LostKind]) -> Loss:
-    """Returns the spans of a piece that a translation lost; of overlapping spans, the first kind's."""
-    loss: dict[LostKind, list[Span]] = {}
+    """Returns the spans of a piece that a translation lost."""
     attempt = make_attempt(piece, translation)
-    for kind in kinds:
-        lost = kind.list_carried(attempt, context) if kind.may_be_in(attempt.text, context) else []
+    may_be = (kind for kind in kinds if kind.may_be_in(attempt.text, context))
+    return join_loss((kind, kind.list_carried(attempt, context)) for kind in may_be)
+
+
+def join_loss(losses: Iterable[tuple[LostKind, Sequence[Span]]]) -> Loss:
+    """Returns losses of several kinds as one; of overlapping spans, the first kind's."""
+    loss: dict[LostKind, list[Span]] = {}
+    for kind, lost in losses:
         others = [other for spans in loss.values() for other in spans]
         if new := [span for span in lost if not any(is_overlapping(span, other) for other in others)]:
             loss[kind] = new

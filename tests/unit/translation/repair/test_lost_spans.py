@@ -144,14 +144,19 @@ def test_a_network_without_placeholders_loses_no_number_either() -> None:
     assert translation.repairs[-1] == Repair("numbers", "protected number")
 
 
-def test_a_second_search_that_loses_as_much_is_not_kept() -> None:
-    brackets = str.maketrans("", "", "()")
-
+@pytest.mark.parametrize(
+    ("kept", "text"), [("/", "we have 3 cats (and goats/dogs)."), (" ", "we have 7 cats (and goats/dogs).")]
+)
+def test_what_a_second_search_loses_is_carried_in_a_third_and_none_that_loses_as_much_is_kept(
+    kept: str, text: str
+) -> None:
     def rule(line: str) -> str:
-        return line.replace("3", "7") if "⟦" not in line else line.translate(brackets)
+        if "⟦" not in line:
+            return line.replace("3", "7")
+        return line.translate(str.maketrans("()", "  ")) if "(" in line else line.replace("/", kept)
 
-    translation = repair_line(ScriptedTranslator(rule), "we have 3 cats (and dogs).")
-    assert translation.text == "we have 7 cats (and dogs)." and translation.repairs == ()
+    translation = repair_line(ScriptedTranslator(rule), "we have 3 cats (and goats/dogs).")
+    assert translation.text == text and bool(translation.repairs) == (kept == "/")
 
 
 def test_what_one_kind_lost_is_carried_though_another_stays_lost() -> None:
