@@ -45,12 +45,13 @@ RATIO_CLASSES = (5, 10, 15, 20, 30, 40, 60, 80, 120, 200)  # characters of the s
 FEWEST_PAIRS = 200  # in a class of length ratios; a smaller class is joined to the next one
 MOST_TOKENS = 2_000_000  # different ones that are counted; beyond, those that occurred once so far are dropped
 MOST_SAMPLED = 200_000  # pairs from which the lexicon is made
-TEXTS_PER_ENTRY = 700  # a word in more than one of so many texts is translated in too many ways
+TEXTS_PER_ENTRY = 150  # a word in more than one of so many texts is one of grammar
+TEXTS_PER_COMMON = 700  # one in more than one of so many is hardly ever lost, so that a right translation must show it
 FEWEST_TEXTS = 2
 TEXTS_PER_CONTENT = 50  # a word in more than one of so many texts has no part in what others mean
 ROUNDS = 20  # of the estimation; fewer leave stems to words that only stand beside those they translate
 LEAST_PROBABLE = 0.04  # that a word is translated by a stem
-MOST_MISSED = 0.5  # share of the texts with a word that have none of its stems
+MOST_MISSED, MOST_COMMON_MISSED = 0.5, 0.25  # share of the texts with a word that have none of its stems
 PAIRS_AT_ONCE = 10_000  # whose words are counted together
 UNLIMITED = 2**31 - 1  # no text has more characters
 SENTENCE_BREAK = re.compile(rf"\n|(?<=[{END_MARKS}]) |(?<=[{END_MARKS}][{re.escape(ANY_CLOSING)}]) ")
@@ -166,7 +167,11 @@ def build_lexicon(pairs: Sequence[tuple[str, str]]) -> str:
             if word in rows:
                 rows[word].append(row)
     usual = find_usual(sources, stems, rows) if rows else {}
-    lines = (describe_word(word, [targets[row] for row in rows[word]], usual.get(word, ())) for word in sorted(rows))
+    lines = []
+    for word in sorted(rows):
+        is_common = len(rows[word]) > len(pairs) // TEXTS_PER_COMMON
+        most_missed = MOST_COMMON_MISSED if is_common else MOST_MISSED
+        lines.append(describe_word(word, [targets[row] for row in rows[word]], usual.get(word, ()), most_missed))
     return "\n".join(filter(None, lines))
 
 
@@ -211,7 +216,7 @@ def number_content(texts: Sequence[Sequence[str]]) -> tuple[list[str], list[list
     return words, [[numbers[word] for word in text if word in numbers] for text in texts]
 
 
-def describe_word(word: str, targets: Sequence[str], stems: Iterable[str]) -> str:
+def describe_word(word: str, targets: Sequence[str], stems: Iterable[str], most_missed: float) -> str:
     """Returns the line of a word with these targets and stems; empty if too many targets have none of them."""
     usual: list[str] = []
     for stem in stems:
@@ -219,7 +224,7 @@ def describe_word(word: str, targets: Sequence[str], stems: Iterable[str]) -> st
             usual.append(stem)
     missed = sum(not any(stem in target for stem in usual) for target in targets)
     share = (missed + 0.5) / (len(targets) + 1)
-    return "\t".join((word, f"{100 * share:.0f}", *usual)) if share <= MOST_MISSED else ""
+    return "\t".join((word, f"{100 * share:.0f}", *usual)) if share <= most_missed else ""
 
 
 def build_caption_profile(captions: Iterable[str]) -> str:
