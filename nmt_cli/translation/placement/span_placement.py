@@ -235,7 +235,7 @@ def ends_with_stop(unit: Unit | None) -> bool:
 
 
 def stands_apart(code: Unit | None, unit: Unit, masked: MaskedText) -> bool:
-    """Whether a blank of the source separates a placeholder of a program from the unit after it.
+    """Whether a blank of the source separates a placeholder of a program, a code or a number from the unit after it.
 
     No hyphen replaces it, since the placeholder may show a number, and only a suffix may touch it.
     """
@@ -243,7 +243,7 @@ def stands_apart(code: Unit | None, unit: Unit, masked: MaskedText) -> bool:
         return False
     kind, is_hyphen = masked.masked[code.masked_span].kind, unit.text in HYPHENS
     is_apart = is_hyphen or (unit.is_word and len(unit.text) > LONGEST_SUFFIX)
-    if kind not in (SpanKind.PLACEHOLDER, SpanKind.CODE) or not is_apart or (is_hyphen and kind is SpanKind.CODE):
+    if kind not in STAND_APART or not is_apart or (is_hyphen and kind is not SpanKind.PLACEHOLDER):
         return False
     return f"{masked.placeholders[code.masked_span]} " in masked.text
 
@@ -278,6 +278,7 @@ def drop_replaced(units: Sequence[Unit], masked: MaskedText) -> list[Unit]:
 
 
 FLAT = 1e-3  # attention that varies less says nothing, as in a network without attention
+STAND_APART = (SpanKind.PLACEHOLDER, SpanKind.CODE, SpanKind.NUMBER)
 BINDINGS: dict[SpanKind, Binding] = {SpanKind.ACCELERATOR: "right", SpanKind.SLASH: "both"}
 
 

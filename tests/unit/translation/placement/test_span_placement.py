@@ -340,3 +340,18 @@ def test_a_word_is_not_glued_to_a_span_that_stood_apart(source: str, before: str
     masked = mask(source, find_spans(source))
     units = [slot(before, 0), slot("⟦0⟧", 1, blank=False)]
     assert [named.blank_before for named in name_units(units, {0: 1}, masked, [1])] == [True, blank]
+
+
+@pytest.mark.parametrize(
+    ("source", "behind", "blank"),
+    [
+        ("Over 200 flights", "lügen", True),  # a subword that begins no word: 200lügen
+        ("Over {x} flights", "flüge", True),
+        ("Over 200% flights", "flüge", False),  # as in the source
+        ("In the 200 years", "er", False),  # a suffix
+    ],
+)
+def test_a_span_is_not_glued_to_a_word_behind_it_that_stood_apart(source: str, behind: str, blank: bool) -> None:
+    masked = mask(source, find_spans(source))
+    units = [slot("⟦0⟧", 0), slot(behind, 1, blank=False)]
+    assert [named.blank_before for named in name_units(units, {0: 0}, masked, [1])][1] == blank
