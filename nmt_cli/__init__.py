@@ -35,10 +35,12 @@ EXPORTS = {  # name: its module, and its name there
     "evaluate": ("nmt_cli.api.evaluate", "evaluate"),
     "visualize": ("nmt_cli.api.visualize", "visualize"),
     "ModelInfo": ("nmt_cli.api.model_info", "ModelInfo"),
-    "Translation": ("nmt_cli.translation.result", "Translation"),
-    "Hypothesis": ("nmt_cli.translation.result", "Hypothesis"),
-    "CheckError": ("nmt_cli.translation.result", "CheckError"),
-    "Watcher": ("nmt_cli.training.watcher", "Watcher"),
+    "FileReport": ("nmt_cli.api.translator", "FileReport"),
+    **{name: ("nmt_cli.training.watcher", name) for name in ("TrainReport", "Watcher")},
+    **{
+        name: ("nmt_cli.translation.result", name)
+        for name in ("Translation", "Hypothesis", "FailedCheck", "CheckError")
+    },
     **{
         name: ("nmt_cli.errors", name)
         for name in (

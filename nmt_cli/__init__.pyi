@@ -7,7 +7,7 @@ from nmt_cli.api.model_info import describe_model as info
 from nmt_cli.api.open_model import export_model as export
 from nmt_cli.api.prepare import prepare
 from nmt_cli.api.train import train
-from nmt_cli.api.translator import Translator, load, translate
+from nmt_cli.api.translator import FileReport, Translator, load, translate
 from nmt_cli.api.visualize import visualize
 from nmt_cli.errors import (
     DamagedError,
@@ -19,13 +19,15 @@ from nmt_cli.errors import (
     OutputError,
     TrainingError,
 )
-from nmt_cli.training.watcher import Watcher
-from nmt_cli.translation.result import CheckError, Hypothesis, Translation
+from nmt_cli.training.watcher import TrainReport, Watcher
+from nmt_cli.translation.result import CheckError, FailedCheck, Hypothesis, Translation
 
 __all__ = [
     "CheckError",
     "DamagedError",
     "DataError",
+    "FailedCheck",
+    "FileReport",
     "Hypothesis",
     "MissingExtraError",
     "ModelInfo",
@@ -33,6 +35,7 @@ __all__ = [
     "NotFoundError",
     "OptionError",
     "OutputError",
+    "TrainReport",
     "TrainingError",
     "Translation",
     "Translator",

@@ -20,8 +20,7 @@ from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
-    from nmt_cli.training.run import TrainReport
-    from nmt_cli.training.watcher import Validation
+    from nmt_cli.training.watcher import TrainReport, Validation
 
 
 class MeasuredRange(NamedTuple):

@@ -35,14 +35,13 @@ from nmt_cli.api.startup import require_tensorflow, silence_ray, silent_tensorfl
 from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.training.options import FIRST_RUN, NO_START, TrainOptions
-from nmt_cli.training.watcher import EpochRecord, RequestInfo, StepStatus, Validation, Watcher, Watchers
+from nmt_cli.training.watcher import EpochRecord, RequestInfo, StepStatus, TrainReport, Validation, Watcher, Watchers
 from nmt_cli.workers.choice import RayOptions
 
 if TYPE_CHECKING:
     from nmt_cli.api.options.keywords import TrainKeywords
     from nmt_cli.runtime.model_directory import KnownStart
     from nmt_cli.training.request import TrainRequest
-    from nmt_cli.training.run import TrainReport
 
 
 # Watchers of a training run: stages for programs, TensorBoard, and the few reports of an assisting process.

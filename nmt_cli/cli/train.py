@@ -30,11 +30,13 @@ from nmt_cli.text.wrapping import format_count, shorten_text
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.watcher import (
     EpochRecord,
+    Int8Check,
     ParentInfo,
     RequestInfo,
     RunInfo,
     SeedResult,
     StepStatus,
+    TrainReport,
     Validation,
     Watcher,
 )
@@ -42,9 +44,7 @@ from nmt_cli.workers.choice import RayOptions
 
 if TYPE_CHECKING:
     from nmt_cli.api.train import TrainOutcome
-    from nmt_cli.training.export.publish import Int8Check
     from nmt_cli.training.request import TrainRequest
-    from nmt_cli.training.run import TrainReport
 
 
 # Short descriptions of a training run: what it starts from, what its 8-bit weights cost.

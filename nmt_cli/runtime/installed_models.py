@@ -18,6 +18,7 @@ from nmt_cli.plugins import read_entry_points
 
 CARD = "model.json"  # the file that makes a directory a model
 CHECKPOINTS = "checkpoints"  # the directory that only training reads
+FLOAT, INT8 = "float", "int8"  # precisions of the weights
 LOCK = "lock"  # the file there that names the process that trains
 GROUP = "nmt_cli.models"
 MODEL = "model"  # the folder of the model in its package

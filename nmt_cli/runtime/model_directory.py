@@ -22,6 +22,8 @@ from nmt_cli.languages.codes import UNNAMED, are_same_languages, find_variety, i
 from nmt_cli.records import Count, FileName, Range, Share, build, parse_json
 from nmt_cli.runtime.installed_models import CARD as CARD
 from nmt_cli.runtime.installed_models import CHECKPOINTS as CHECKPOINTS
+from nmt_cli.runtime.installed_models import FLOAT as FLOAT
+from nmt_cli.runtime.installed_models import INT8 as INT8
 from nmt_cli.runtime.installed_models import explain_missing_model, list_models
 from nmt_cli.sources.source import MIN_LENGTH_FACTOR, Source, TextSource
 from nmt_cli.text.profile import PROFILE_NAME, CorpusProfile
@@ -32,7 +34,6 @@ from nmt_cli.text.wrapping import format_count
 FORMAT = 3
 ENCODER = "encoder.onnx"
 DECODER = "decoder.onnx"
-FLOAT, INT8 = "float", "int8"  # precisions of the weights
 WEIGHTS = "weights.npz"
 HISTORY = "history.jsonl"
 TRAINED_SOURCES = "sources.npy"  # keys of the sources of real and synthetic pairs, where there are synthetic ones

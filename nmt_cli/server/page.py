@@ -278,8 +278,20 @@ async def describe_interface(paths: Sequence[ServedPath], call: Call) -> Any:
         described = {method.lower(): describe_operation(path, method) for method in path.methods}
         operations.setdefault(path.name_shown, {}).update(described)
     replies = {reply.__name__: describe_reply(reply) for reply in Reply.__subclasses__()}
-    info = {"title": TITLE, "version": __version__}
-    return {"openapi": "3.0.3", "info": info, "paths": operations, "components": {"schemas": replies}}
+    keys = KEYS if call.service.admission.needs_key else {}
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": TITLE, "version": __version__},
+        "paths": operations,
+        "components": {"schemas": replies, "securitySchemes": keys},
+        "security": [{name: []} for name in keys],  # one of them
+    }
+
+
+KEYS = {  # how a request gives its key, where the server needs one
+    "bearer": {"type": "http", "scheme": "bearer"},
+    "api_key": {"type": "apiKey", "in": "query", "name": "api_key"},
+}
 
 
 VALUES: dict[str, Any] = {  # types of the values of requests that are not just a string
@@ -365,7 +377,7 @@ def describe_operation(path: ServedPath, method: str) -> dict[str, Any]:
             for name, position in positions.items()
         ],
         "responses": {str(path.status): {"description": "the response", "content": describe_answer(path)}, **errors},
-    }
+    } | ({} if path.needs_key else {"security": []})
     if values and method != "GET":
         body = {"schema": describe_object(values, path.required)}
         operation["requestBody"] = {"content": dict.fromkeys((FORM,) if path.takes_files else BODIES, body)}

@@ -14,7 +14,7 @@ import shutil
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
 
@@ -24,23 +24,10 @@ from nmt_cli.errors import TrainingError
 from nmt_cli.runtime.model_directory import STAGES, publish_directory
 from nmt_cli.training.checkpoints import lock_model
 from nmt_cli.training.deadline import Deadline
-from nmt_cli.training.export.publish import Int8Check, publish
+from nmt_cli.training.export.publish import publish
 from nmt_cli.training.request import ProcessRole, TrainRequest
 from nmt_cli.training.setup import prepare_run
-from nmt_cli.training.watcher import EpochRecord, SeedResult, Validation
-
-
-@dataclass(frozen=True)
-class TrainReport:
-    """The result of a training run."""
-
-    epochs: tuple[int, ...]  # whose weights are exported, best first; several if the weights are averaged
-    validation: Validation  # of the exported weights
-    records: tuple[EpochRecord, ...] = field(repr=False)
-    int8_check: Int8Check  # of the exported weights in 8 bits
-    passed_epochs: float = 0.0  # of the training data; the last may be passed in part
-    planned_epochs: int | None = None  # None where a time decides
-    runs: tuple[SeedResult, ...] = ()  # all runs of several with different seeds, of which this is the best
+from nmt_cli.training.watcher import SeedResult, TrainReport
 
 
 def train(request: TrainRequest) -> TrainReport:

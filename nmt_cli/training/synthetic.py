@@ -68,7 +68,8 @@ from nmt_cli.training.deadline import SEVERAL, Deadline, TooShortError, parse_du
 from nmt_cli.training.defaults import count_epochs
 from nmt_cli.training.distributed import make_cluster, make_strategy
 from nmt_cli.training.request import SINGLE_PROCESS, TrainRequest, read_started_facts
-from nmt_cli.training.run import TrainReport, assist, explain_errors, train
+from nmt_cli.training.run import assist, explain_errors, train
+from nmt_cli.training.watcher import TrainReport
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.workers.choice import ExecutorOptions, open_executor

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.model.config import ModelConfig
+from nmt_cli.runtime.installed_models import FLOAT, INT8
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Finding
@@ -150,6 +151,47 @@ class EpochRecord:
     seconds: float  # including validation
     best: bool  # whether this epoch was the best so far
     complete: bool  # false if training was stopped within the epoch
+
+
+TOLERATED_COST = 0.2  # BLEU that int8 may lose and still be the default
+
+
+@dataclass(frozen=True)
+class Int8Check:
+    """Greedy BLEU (0-100) on the development set in each precision, and the default precision."""
+
+    float_bleu: float
+    int8_bleu: float
+    signature: str
+    int8_bytes: int  # of both graphs
+
+    @property
+    def cost(self) -> float:
+        """The BLEU that int8 loses; negative if it gains."""
+        return self.float_bleu - self.int8_bleu
+
+    @property
+    def default(self) -> str:
+        """The precision that translates unless the user sets one."""
+        return INT8 if self.cost <= TOLERATED_COST else FLOAT
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Returns the check in the form of the card."""
+        scores = {FLOAT: self.float_bleu, INT8: self.int8_bleu}
+        return {"default": self.default, "decoding": "greedy", "bleu": scores, "signature": self.signature}
+
+
+@dataclass(frozen=True)
+class TrainReport:
+    """The result of a training run."""
+
+    epochs: tuple[int, ...]  # whose weights are exported, best first; several if the weights are averaged
+    validation: Validation  # of the exported weights
+    records: tuple[EpochRecord, ...] = field(repr=False)
+    int8_check: Int8Check  # of the exported weights in 8 bits
+    passed_epochs: float = 0.0  # of the training data; the last may be passed in part
+    planned_epochs: int | None = None  # None where a time decides
+    runs: tuple[SeedResult, ...] = ()  # all runs of several with different seeds, of which this is the best
 
 
 class Watcher:

@@ -70,7 +70,7 @@ def map_translation(translation: Translation, n_best: int) -> dict[str, Any]:
         "translation": translation.text,
         "from": translation.origin,
         "hypotheses": [map_hypothesis(translation, hypothesis) for hypothesis in translation.hypotheses[:n_best]],
-        "repairs": [{"ailment": repair.fault, "remedy": repair.remedy} for repair in translation.repairs],
+        "repairs": [repair._asdict() for repair in translation.repairs],
         "checks": [check._asdict() for check in translation.checks],
         "confidence": translation.confidence,
         "least_sure": translation.least_sure.to_mapping() if translation.least_sure else None,

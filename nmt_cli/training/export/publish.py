@@ -58,7 +58,7 @@ from nmt_cli.training.export.quantise import RANGES, RangeRecorder, add_range_ou
 from nmt_cli.training.export.trace import export
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.validation import GREEDY, Validator
-from nmt_cli.training.watcher import Validation
+from nmt_cli.training.watcher import Int8Check, Validation
 from nmt_cli.translation.checks.confidence import FEATURES, GOOD_CHRF, LOW_CONFIDENCE, ConfidenceModel, extract_features
 from nmt_cli.translation.config import CheckOptions, RepairOptions, TranslateOptions
 from nmt_cli.translation.lines import lay_out_lines
@@ -207,33 +207,7 @@ def choose_threshold(confidences: FloatArray) -> float:
     return math.floor(1000 * highest) / 1000
 
 
-TOLERATED_COST = 0.2  # BLEU that int8 may lose and still be the default
 CALIBRATION_SENTENCES = 1000  # maximum number of sentences that the ranges are measured on
-
-
-@dataclass(frozen=True)
-class Int8Check:
-    """Greedy BLEU (0-100) on the development set in each precision, and the default precision."""
-
-    float_bleu: float
-    int8_bleu: float
-    signature: str
-    int8_bytes: int  # of both graphs
-
-    @property
-    def cost(self) -> float:
-        """The BLEU that int8 loses; negative if it gains."""
-        return self.float_bleu - self.int8_bleu
-
-    @property
-    def default(self) -> str:
-        """The precision that translates unless the user sets one."""
-        return INT8 if self.cost <= TOLERATED_COST else FLOAT
-
-    def to_mapping(self) -> dict[str, Any]:
-        """Returns the check in the form of the card."""
-        scores = {FLOAT: self.float_bleu, INT8: self.int8_bleu}
-        return {"default": self.default, "decoding": "greedy", "bleu": scores, "signature": self.signature}
 
 
 def quantise_and_check(corpus: PreparedCorpus, directory: Path, validator: Validator) -> Int8Check:

@@ -67,6 +67,11 @@ def test_a_server_with_keys_tells_only_those_who_have_one() -> None:
     answer = client.get("/metrics", headers={"Authorization": "Bearer secret"})
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     assert 'status="403"} 1' in answer.text
+    spec, open_spec = client.get("/spec").json(), Client().get("/spec").json()
+    assert spec["components"]["securitySchemes"].keys() == {"bearer", "api_key"}
+    assert spec["security"] == [{"bearer": []}, {"api_key": []}] and open_spec["security"] == []
+    operations = {path: next(iter(methods.values())) for path, methods in spec["paths"].items()}
+    assert operations["/health"]["security"] == [] and "security" not in operations["/translate"]
 
 
 # Requests that are answered, by the paths of the description; `{...}` is what an earlier answer has under that key.

@@ -17,14 +17,14 @@ from nmt_cli.model.config import ModelConfig
 from nmt_cli.runtime.model_directory import ModelDirectory
 from nmt_cli.search.config import SearchOptions
 from nmt_cli.training.export import publish as publishing
-from nmt_cli.training.export.publish import Int8Check, quantise_and_check
+from nmt_cli.training.export.publish import quantise_and_check
 from nmt_cli.training.loop import WARM_UP
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
-from nmt_cli.training.run import TrainReport, describe_spread, train, train_repeatedly
+from nmt_cli.training.run import describe_spread, train, train_repeatedly
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watcher import EpochRecord, RunInfo, StepStatus, Validation, Watcher
+from nmt_cli.training.watcher import EpochRecord, Int8Check, RunInfo, StepStatus, TrainReport, Validation, Watcher
 from nmt_cli.translation.config import TranslateOptions
 from nmt_cli.translation.request import TranslationRequest
 from support.models import prepare_toy, toy_pairs, write_pairs

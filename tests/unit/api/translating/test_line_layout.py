@@ -42,7 +42,7 @@ def test_json_is_one_line_with_all_of_it() -> None:
     assert line.count("\n") == 1
     told = json.loads(line)
     assert told["source"] == "x y" and told["translation"] == "a b"
-    assert told["repairs"] == [{"ailment": "loop", "remedy": "repeats barred"}]
+    assert told["repairs"] == [{"fault": "loop", "remedy": "repeats barred"}]
     assert told["unseen"] == ["y"]
     assert told["checks"] == [{"kind": "repeats", "message": "twice in a row: a"}]
     assert told["hypotheses"][0] == {

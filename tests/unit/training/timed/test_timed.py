@@ -18,14 +18,14 @@ from nmt_cli.training import run as running
 from nmt_cli.training.deadline import Deadline, TooShortError
 from nmt_cli.training.defaults import SMALL_NETWORK
 from nmt_cli.training.distributed import SingleProcess
-from nmt_cli.training.export.publish import Int8Check, WeightChoice
+from nmt_cli.training.export.publish import WeightChoice
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest
 from nmt_cli.training.run import train
 from nmt_cli.training.step import Trainer
 from nmt_cli.training.validation import Validator
-from nmt_cli.training.watcher import StepStatus, Validation
+from nmt_cli.training.watcher import Int8Check, StepStatus, Validation
 from support.timed import CALIBRATION, EXPORT, SMALL, TIMED, VALIDATION, Machine
 
 
