@@ -51,7 +51,7 @@ def show_prepared_corpus(screen: Screen, outcome: PrepareOutcome, *, is_listed: 
     why = f": {dropped}   -> {directory / 'rejected.tsv.gz'}" if total else ""
     screen.say(f"  kept {counts.kept:,}   dropped {total:,}{why}")
     for note in report.notes:
-        screen.say(f"  {note}")
+        screen.say(f"  {note}", style="yellow" if note.startswith("!") else None)
     if counts.more_columns:
         lines = format_count(counts.more_columns, "line has", "lines have")
         screen.warn(f"{lines} more than two columns; the first two were used")

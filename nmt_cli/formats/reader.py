@@ -138,10 +138,10 @@ class Reader(ABC):
         if row is None:
             raise DataError(f"{self.file.name} is empty", hint=f"the file must contain {self.expects}")
 
-    def add_note(self, note: str) -> None:
-        """Records a note for the user about how the file was read."""
+    def add_note(self, note: str, *, is_warning: bool = False) -> None:
+        """Records a note for the user about how the file was read; a warning begins with an exclamation mark."""
         name = " + ".join(path.name if path != STDIN else "standard input" for path in self.file.files)
-        self.notes.append(f"{name}: {note}")
+        self.notes.append(f"{'! ' * is_warning}{name}: {note}")
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
         """Raises DataError with the file and the line; by default the hint describes the expected content."""

@@ -371,6 +371,7 @@ def read_calc_paragraph(paragraph: Element) -> str:
 MOST_SHEETS = 5  # names of sheets that a note shows
 FEW_ROWS = 100  # of a sheet that may be about another, not the pairs themselves
 MANY_TIMES = 10  # as many rows has the sheet that it is about
+MANY_LEFT = 20  # rows of a sheet that may well have pairs
 
 
 def find_body(table: Sequence[PlacedRow], other: Sequence[PlacedRow]) -> Sequence[PlacedRow]:
@@ -404,7 +405,8 @@ class SpreadsheetReader(TableReader):
         others = [name for name in sheets if name not in names]
         if len(sheets) > 1:
             left = f"; not read: {join_first(others, MOST_SHEETS)}; to read another, save it as .csv" if others else ""
-            self.add_note(f"sheets read: {join_first(names, MOST_SHEETS)}{left}")
+            is_warning = any(len(sheets[name]) >= max(MANY_LEFT, len(table) / MANY_TIMES) for name in others)
+            self.add_note(f"sheets read: {join_first(names, MOST_SHEETS)}{left}", is_warning=is_warning)
         if book.lacks_texts:
             raise DataError(f"{self.file.name} is damaged: texts of it are missing", hint="open it, and save it again")
         # All rows have the width of the widest, so that none is refused for the blanks at its end.

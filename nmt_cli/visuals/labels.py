@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from nmt_cli.files import write_text
 from nmt_cli.pages import read_asset, render_document
 from nmt_cli.text.symbols import BLANK, JOINER, UNKNOWN_PIECE
+from nmt_cli.text.words import APOSTROPHES
 from nmt_cli.text.wrapping import count_columns, is_wide, is_zero_width
 from nmt_cli.translation.placement.alignment import Groups, group_by_blanks, merge_attention
 
@@ -190,11 +191,13 @@ def group_words(pieces: Sequence[str]) -> Groups:
 def split_word(pieces: Sequence[str], group: list[int]) -> Groups:
     """Splits the text between spaces into preceding punctuation, the word, and following punctuation.
 
-    In scripts without spaces it is split into its pieces.
+    In scripts without spaces it is split into its pieces. A final apostrophe is a letter, if none opens a quotation.
     """
     if any(is_wide(character) for index in group for character in pieces[index]):
         return join_blanks(pieces, group_bytes(pieces, group))
-    alphanumeric = [index for index in group if any(c.isalnum() for c in strip_marks(pieces[index]))]
+    text = "".join(strip_marks(pieces[index]) for index in group)
+    letters = "" if text[:1] in APOSTROPHES else APOSTROPHES
+    alphanumeric = [index for index in group if any(c.isalnum() or c in letters for c in strip_marks(pieces[index]))]
     if not alphanumeric:
         return [group]
     first, last = alphanumeric[0], alphanumeric[-1]

@@ -33,7 +33,7 @@ from nmt_cli.api.translating.request import LineWriter, TranslateCommand
 from nmt_cli.api.translating.resume import ResumableJob
 from nmt_cli.documents import UNMARKED
 from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit, format_text
-from nmt_cli.files import PAGE_OR_JSON, require_file, require_output
+from nmt_cli.files import PAGE_OR_JSON, require_output
 from nmt_cli.formats import BY_NAME, TEXT
 from nmt_cli.formats.inputs import list_typed_files
 from nmt_cli.jobs.units import translate_units
@@ -188,15 +188,17 @@ def require_abilities(command: TranslateCommand, card: ModelCard) -> None:
 
 def load_terms(command: TranslateCommand, card: ModelCard, console: Console) -> Glossary | None:
     """Returns the named glossary; reports its terms with several translations. Raises NotFoundError and DataError."""
-    name = command.request.lines.glossary
-    if name is None:
+    lines = command.request.lines
+    if lines.glossary is None:
         return None
-    from nmt_cli.carrying.glossary import Glossary  # which few runs need
+    from nmt_cli.runtime.model_directory import ModelDirectory
+    from nmt_cli.translation.translator import load_glossary  # which few runs need
 
-    glossary = Glossary.load(require_file(Path(name)), card.languages)
-    if glossary.ambiguous:
+    profile = ModelDirectory.open(command.request.model).load_profile()
+    glossary = load_glossary(lines, profile, card.languages)
+    if glossary is not None and glossary.ambiguous:
         several = format_count(len(glossary.ambiguous), "term", "terms with several translations")
-        console.say(f"  ! {name} has {several}, of which the first is used: {join_first(glossary.ambiguous)}")
+        console.say(f"  ! {lines.glossary} has {several}, of which the first is used: {join_first(glossary.ambiguous)}")
     return glossary
 
 

@@ -121,8 +121,10 @@ def list_unknown(languages: Sequence[str]) -> Iterator[str]:
     for language in languages:
         is_listed = CODE.fullmatch(language) is not None and find_language(language).name != language
         if language not in UNKNOWN and not is_listed and PRIVATE.match(language) is None:
+            written = fold_name(language)
             known = {fold_name(name) for names in load_names().values() for name in names}
-            nearest = find_nearest(fold_name(language), known, LEAST_ALIKE)
+            alike = {name for name in known if name[:1] == written[:1]}  # few slips change the first letter
+            nearest = find_nearest(written, alike, LEAST_ALIKE)
             guess = f"; did you mean {nearest.title()}?" if nearest else ""
             yield f"{language} is not a language that nmt knows; nmt uses it as a name{guess}"
 

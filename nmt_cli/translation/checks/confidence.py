@@ -99,7 +99,7 @@ def load_confidence(card: ModelCard) -> ConfidenceModel:
             "this model cannot estimate its confidence: it was trained without a confidence model", hint=again
         )
     if "refused" in entry:
-        hint = "prepare the corpus with a larger --dev, such as --dev 500, and train again"
+        hint = "if the corpus has thousands of pairs, prepare it with --dev 300, and train again"
         raise OptionError(f"this model cannot estimate its confidence: {entry['refused']}", hint=hint)
     try:
         return ConfidenceModel.from_mapping(entry)

@@ -316,8 +316,8 @@ def test_what_a_word_was_taken_for_is_told(tmp_path: Path) -> None:
     assert any(note.startswith("Elbonian is not a language that nmt knows") for note in notes)
     unlisted = [note.split()[0] for note in list_unknown(["xx", "shipiboo", "qaa", "shp", "pt-BR", "deu", "zxy-Latn"])]
     assert unlisted == ["xx", "shipiboo", "zxy-Latn"]
-    slips = [note.partition("did you mean ")[2] for note in list_unknown(["Germn", "Qatoꞌa"])]
-    assert slips == ["German?", ""]
+    slips = [note.partition("did you mean ")[2] for note in list_unknown(["Germn", "Qatoꞌa", "Ñatsö"])]
+    assert slips == ["German?", "", ""]
 
 
 def test_languages_are_named_in_words(tmp_path: Path) -> None:
