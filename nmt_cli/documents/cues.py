@@ -17,10 +17,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import ClassVar
 
-from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
+from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks import InlineItem, TextSyntax, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph
@@ -298,47 +298,33 @@ class LyricsDocument(LineCueDocument):
     syntax = TextSyntax(re.compile(r"[ \t]+"), lambda _: " ", str)
 
 
-# Subtitles (SubRip), parsed by pysubs2: numbers and times are kept byte for byte.
+# Subtitles (SubRip): numbers and times are kept byte for byte.
 
 
-SRT_MEBIBYTES = 48  # of which the parser makes about 1 GiB in memory
-NUMBER_AT_END = re.compile(r"\n\s*\n *\d+\s*\Z")  # of a cue that does not follow
-CUES_NOT_LOCATED = "cues that were not translated: nmt could not locate them in the file"
+SRT_MEBIBYTES = 48
+STAMP = re.compile(r"\d{1,2}:\d{1,2}:\d{1,2}[.,]\d{1,3}")
+NEXT_NUMBER, LAST_NUMBER = re.compile(r"\n\s*\d+\Z"), re.compile(r"\n\s*\n *\d+\Z")  # behind the text of a cue
 
 
 class SubtitleDocument(CueDocument):
-    syntax = TextSyntax(re.compile(r"[ \t\r\n]+"), lambda _: " ", str)
+    line_end = re.compile(r"\\N|\r?\n")  # the first as in Advanced SubStation
+    syntax = TextSyntax(re.compile(r"\\N|[ \t\r\n]+"), lambda _: " ", str)
 
     def read_units(self) -> Iterator[TranslationUnit]:
         text = self.source.read_text(SRT_MEBIBYTES)
-        breaks = [match.start() - count for count, match in enumerate(re.finditer("\r\n", text))]
-        cues = [
-            TextRange(*(position + bisect_left(breaks, position) for position in cue))
-            for cue in self.find_cues(text.replace("\r\n", "\n"))
-        ]
-        yield from self.translate_cues(text, cues)
+        yield from self.translate_cues(text, list(self.find_cues(text)))
 
     def find_cues(self, text: str) -> Iterator[TextRange]:
         """Yields the range of each cue's text, in order. Raises DataError if there are no cues."""
-        pysubs2 = import_library("pysubs2", "pysubs2", "Subtitles")
-        if not text.strip():
-            return
-        stamp = pysubs2.time.TIMESTAMP
-        # The parser takes a number on the last line for that of a next cue, and drops it: it gets one that it may drop.
-        numbered = text if NUMBER_AT_END.search(text) else f"{text}\n\n0"
-        events = list(pysubs2.SSAFile.from_string(numbered, format_="srt", keep_html_tags=True))
-        if not events:
+        times = [line for line in CUE_LINE.finditer(text) if len(STAMP.findall(line[0])) == 2]
+        if text.strip() and not times:
             self.source.refuse(1, "there is no cue", "a cue has a line with two times: 00:00:01,000 --> 00:00:02,000")
-        times = [line for line in CUE_LINE.finditer(text) if len(stamp.findall(line[0])) == 2]
-        ends = [*(line.start() for line in times[1:]), len(text)]
-        for event, line, end in zip(events, times, ends, strict=True):
-            # The parser writes a line end as \N. Blank lines after the cue do not belong to it.
-            content = event.text.replace("\\N", "\n").rstrip()
-            position = text.find(content, line.end(), end)
-            if position < 0:
-                self.notes[CUES_NOT_LOCATED] += 1
-            elif content:
-                yield TextRange(position, position + len(content))
+        for line, following in zip_longest(times, times[1:]):
+            raw = text[line.end() : following.start() if following else None].rstrip()
+            content = (NEXT_NUMBER if following else LAST_NUMBER).sub("", raw).strip()
+            if content:
+                start = text.index(content, line.end())
+                yield TextRange(start, start + len(content))
 
 
 # Subtitles (WebVTT): the text of each cue is translated; times, settings, notes, styles and the header are kept.

@@ -270,7 +270,7 @@ def test_one_process_imports_nothing_that_it_does_not_need(place: Path) -> None:
         "from nmt_cli.cli.app import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit: pass\n"
-        "names = ('nmt_cli.workers.pool', 'ray', 'pysubs2', 'mdurl', *(f'nmt_cli.{name}' for name in ("
+        "names = ('nmt_cli.workers.pool', 'ray', 'mdurl', *(f'nmt_cli.{name}' for name in ("
         " 'formats.reader', 'documents.encodings', 'documents.reading_back', 'documents.paragraph',"
         " 'translation.placement.span_placement', 'translation.memory.lookup', 'translation.memory.recall',"
         " 'translation.forced')))\n"

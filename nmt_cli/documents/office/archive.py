@@ -83,29 +83,10 @@ class ArchiveWriter:
     def __init__(self) -> None:
         self.buffer = WindowBuffer()
         self.archive = PartialArchive(self.buffer, "w")
-        self.part: io.BufferedIOBase | None = None
 
-    def start_part(self, info: ZipInfo) -> bytes:
-        self.part = self.archive.open(copy_info(info), "w")  # type: ignore[assignment]
-        return b""
-
-    def write(self, data: bytes) -> bytes:
-        if self.part is not None:
-            self.part.write(data)
-        return b""
-
-    def end_part(self) -> bytes:
-        if self.part is not None:
-            self.part.close()
+    def write_part(self, info: ZipInfo, content: bytes) -> bytes:
+        self.archive.writestr(copy_info(info), content)
         return self.buffer.take()
-
-    def copy(self, source: ZipFile, info: ZipInfo) -> bytes:
-        """Copies a part unchanged."""
-        self.start_part(info)
-        with source.open(info) as part:
-            while chunk := part.read(1 << 20):
-                self.write(chunk)
-        return self.end_part()
 
     def finish(self) -> bytes:
         self.archive.close()
@@ -117,7 +98,6 @@ def copy_info(info: ZipInfo) -> ZipInfo:
     new = ZipInfo(info.filename, info.date_time)
     new.compress_type, new.external_attr, new.comment = info.compress_type, info.external_attr, info.comment
     new.create_system = info.create_system
-    new.file_size = info.file_size  # by which zipfile decides on 64-bit sizes
     return new
 
 
@@ -157,33 +137,37 @@ class ArchiveDocument(Document):
         for info in self.archive.infolist():
             self.notes += Counter({SIGNED: int(info.filename.startswith("_xmlsignatures/sig"))})
             if self.has_text(info.filename):
-                yield TranslationUnit((), partial(self.start_part, output, info))
-                units = self.read_part_checked(info.filename)
-                yield from self.write_to(output, units, self.name_chapter(info.filename))
-                yield TranslationUnit((), lambda _: output.end_part())
+                written: list[bytes] = []
+                yield from self.write_to(
+                    written, self.read_part_checked(info.filename), self.name_chapter(info.filename)
+                )
+                yield TranslationUnit((), partial(self.write_part, output, info, written))
             else:
                 yield TranslationUnit((), partial(self.copy_part, output, info))
         yield TranslationUnit((), lambda _: output.finish())
 
     def write_to(
-        self, output: ArchiveWriter, units: Iterator[TranslationUnit], chapter: str
+        self, output: list[bytes], units: Iterator[TranslationUnit], chapter: str
     ) -> Iterator[TranslationUnit]:
-        """Yields the units of a part, which write into the archive."""
+        """Yields the units of a part, whose output is collected."""
         location = Location(chapter) if chapter else None
         for unit in units:
 
             def write_unit(translations: Sequence[Translation], unit: TranslationUnit = unit) -> bytes:
                 written = unit.write(translations)
-                return output.write(written if isinstance(written, bytes) else written.encode("utf-8"))
+                output.append(written if isinstance(written, bytes) else written.encode("utf-8"))
+                return b""
 
             yield unit._replace(write=write_unit, location=unit.location or location)
 
-    def start_part(self, output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Translation]) -> bytes:
-        return output.start_part(info)
+    def write_part(
+        self, output: ArchiveWriter, info: ZipInfo, written: list[bytes], _translations: Sequence[Translation]
+    ) -> bytes:
+        return output.write_part(info, b"".join(written))
 
     def copy_part(self, output: ArchiveWriter, info: ZipInfo, _translations: Sequence[Translation]) -> bytes:
         try:
-            return output.copy(self.archive, info)
+            return output.write_part(info, self.archive.read(info))
         except DAMAGE as error:
             refuse_damaged(self.source.name, info.filename, error)
 

@@ -45,11 +45,10 @@ def test_numbers_times_tags_and_line_ends_stay_and_two_lines_stay_two() -> None:
     assert written == "\ufeff" + EXPECTED.replace("\n", "\r\n")
 
 
-def test_a_cue_that_is_not_found_again_is_told_and_does_not_touch_the_next() -> None:
+def test_a_line_may_end_as_in_other_subtitles_and_numbers_around_a_text_are_of_cues() -> None:
     times = "00:00:01,000 --> 00:00:02,000\n"
-    written, notes = converted("srt", f"1\n{times}one\\Ntwo\n\n2\n{times}one\ntwo\n")
-    assert written == f"1\n{times}one\\Ntwo\n\n2\n{times}ONE\nTWO\n"
-    assert list(notes.values()) == [1]
+    text = f"1\n{times}one\\Ntwo\n\n2\n{times}one\ntwo\n\n3\n{times}\n4\n{times}7\ntwo\n\n5\n"
+    assert converted("srt", text) == (text.replace("one", "ONE").replace("two", "TWO"), {})
 
 
 def test_what_holds_no_cue_is_refused() -> None:
