@@ -25,7 +25,7 @@ from nmt_cli.translation.result import Translation
 # Columns are named in the first line, or numbered from 1 if the first line is not a header.
 
 
-KEPT = "existing translations that were kept (--retranslate replaces them)"
+KEPT_CELLS = "existing translations that were kept (--retranslate replaces them)"
 
 
 def require_columns(source: DocumentSource, names: Sequence[str] = ()) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ def keep_translation(document: Document, source: str, kept: str, number: int, lo
 
     The source may have changed since it was translated.
     """
-    document.notes += Counter({KEPT: int(bool(source.strip()))})
+    document.notes += Counter({KEPT_CELLS: int(bool(source.strip()))})
     context = CheckContext(document.source.source_language, document.source.target_language)
     for check in COMPARISONS:
         if check.compare and check.name in OF_FACTS and (failed := check.compare(source, kept, context)):

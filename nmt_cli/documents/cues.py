@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import pairwise, zip_longest
 from typing import ClassVar
 
-from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit, weave
 from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks import InlineItem, TextSyntax, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph
@@ -214,12 +214,8 @@ class CueDocument(Document):
         """Yields the units of a file, given the ranges of its cue texts."""
         turns = list(find_turns(text, cues, self.syntax, self.line_end))
         is_cased = any(map(str.isupper, "".join(turn.text for turn in turns)))
-        position = 0
-        for chain in self.chain_turns(turns, is_cased=is_cased):
-            yield make_verbatim_unit(text[position : chain[0].start])
-            yield self.make_unit(chain, [text[turn.end : next_turn.start] for turn, next_turn in pairwise(chain)])
-            position = chain[-1].end
-        yield make_verbatim_unit(text[position:])
+        chains = self.chain_turns(turns, is_cased=is_cased)
+        yield from weave(text, ((chain[0].start, chain[-1].end, self.make_unit(chain, text)) for chain in chains))
 
     def chain_turns(self, turns: Iterable[Turn], *, is_cased: bool) -> Iterator[list[Turn]]:
         """Yields the turns in order, grouped where a sentence continues from one to the next."""
@@ -233,16 +229,17 @@ class CueDocument(Document):
         if chain:
             yield chain
 
-    def make_unit(self, turns: Sequence[Turn], between: Sequence[str]) -> TranslationUnit:
-        """Returns the unit of a turn, or of several with one sentence and the texts `between` them."""
+    def make_unit(self, turns: Sequence[Turn], text: str) -> TranslationUnit:
+        """Returns the unit of a turn of the file `text`, or of several with one sentence."""
         first, *others = turns
         cut = InlineItem("cut", (CUT,), AlignedText(" ", (0,)))
         items = [*first.items, *(item for turn in others for item in (cut, *turn.items))]
         paragraph = Paragraph(items, self.syntax.escape)
 
         def divide(written: str) -> str:
-            rows = zip(turns, written.split(CUT, len(others)), [*between, ""], strict=True)
-            return "".join(fit_lines(turn.raw, text, self.line_end) + gap for turn, text, gap in rows)
+            gaps = (text[turn.end : following.start] for turn, following in pairwise([*turns, turns[-1]]))
+            rows = zip(turns, written.split(CUT, len(others)), gaps, strict=True)
+            return "".join(fit_lines(turn.raw, part, self.line_end) + gap for turn, part, gap in rows)
 
         is_kept = not (paragraph.texts or self.source.reads_back)
         return make_verbatim_unit(first.raw) if is_kept else paragraph.make_unit(self.notes, divide)

@@ -213,6 +213,19 @@ def make_verbatim_unit(text: str | bytes) -> TranslationUnit:
     return TranslationUnit((), lambda _: text, raw=text)
 
 
+def weave(
+    text: str, units: Iterable[tuple[int, int, TranslationUnit]], encode: Callable[[str], str | bytes] = str
+) -> Iterator[TranslationUnit]:
+    """Yields the units of the characters [start, end) of a text, and all else as it is; leaves out overlapping ones."""
+    position = 0
+    for start, end, unit in units:
+        if start >= position:
+            yield make_verbatim_unit(encode(text[position:start]))
+            yield unit
+            position = end
+    yield make_verbatim_unit(encode(text[position:]))
+
+
 def import_library(module: str, package: str, needed_for: str) -> Any:
     """Imports a module of the extra `formats`. Raises MissingExtraError with the command that installs it."""
     try:

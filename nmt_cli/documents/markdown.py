@@ -20,7 +20,7 @@ from unicodedata import category
 from urllib.parse import unquote
 
 from nmt_cli.carrying.syntax import VERBATIM
-from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
+from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit, weave
 from nmt_cli.documents.marks import InlineItem, TextSyntax, make_text, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.text.aligned import Edit
@@ -513,14 +513,12 @@ class MarkdownDocument(Document):
         yield make_verbatim_unit(self.preamble)
         front = FRONT_MATTER.match(whole.removeprefix("\ufeff"))
         self.notes += Counter({TITLES_KEPT: len(TITLE.findall(front[0])) if front else 0})
-        position = 0
-        for passage in self.find_passages(text):
-            yield make_verbatim_unit(text[position : passage.start])
-            finish = partial(finish_lines, text[passage.start : passage.end])
-            unit = passage.paragraph.make_unit(self.notes, finish)
-            yield unit._replace(raw=text[passage.start : passage.end])
-            position = passage.end
-        yield make_verbatim_unit(text[position:])
+        yield from weave(text, map(self.make_unit, self.find_passages(text)))
+
+    def make_unit(self, passage: Passage) -> tuple[int, int, TranslationUnit]:
+        raw = self.text[passage.start : passage.end]
+        unit = passage.paragraph.make_unit(self.notes, partial(finish_lines, raw))
+        return passage.start, passage.end, unit._replace(raw=raw)
 
     def find_passages(self, text: str) -> Iterator[Passage]:
         """Yields the passages of running text in document order; notes those that cannot be located."""

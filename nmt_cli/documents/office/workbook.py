@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
@@ -37,6 +38,8 @@ SHARED_CELL = re.compile(
     r"<(?:\w+:)?c\s(?=[^<>]*\st=[\"']s[\"'])(?:[^<>]*?\s)?r=[\"']([A-Z]+\d+)[^<>]*><(?:\w+:)?v>(\d{1,9})<"
 )
 COLUMN = re.compile(r"<(?:\w+:)?col\s[^<>]*>")
+CELL_FORMULA = re.compile(r"<(?:\w+:)?f(?:ormula\d?)?(?:\s[^<>]*)?>([^<]+)")
+QUOTED_NOTE = "texts in formulas, left unchanged although cells with the same text were translated"
 
 
 class CellTextReader(RunReader):
@@ -98,6 +101,7 @@ class XlsxDocument(OpenXmlDocument):
         sheet = self.name_sheet(name)
         number, cell = -1, ""
         for unit in units:
+            self.notes += Counter({QUOTED_NOTE: sum(map(self.quoted.__getitem__, unit.texts))})
             yield unit._replace(location=Location("", cell)) if unit.texts and cell else unit
             raw = unit.raw or ""
             for match in TEXT_HOLDER.finditer(raw if isinstance(raw, str) else raw.decode("utf-8", "replace")):
@@ -120,6 +124,15 @@ class XlsxDocument(OpenXmlDocument):
             number: first + (f" and {format_count(len(others), 'more cell')}" if others else "")
             for number, (first, *others) in cells.items()
         }
+
+    @cached_property
+    def quoted(self) -> Counter[str]:
+        """How often formulas and rules of all sheets have each text in quotes."""
+        parts = (
+            self.read_bytes(part).decode("utf-8", "replace") for _, part in self.book.sheets if self.has_part(part)
+        )
+        formulas = (html.unescape(formula) for data in parts for formula in CELL_FORMULA.findall(data))
+        return Counter(text for formula in formulas for text in re.findall(r'"([^"]+)"', formula))
 
     @cached_property
     def headings(self) -> frozenset[str]:

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nmt_cli.documents.document import Content, TranslationUnit, make_verbatim_unit
+from nmt_cli.documents.document import Content, TranslationUnit, make_verbatim_unit, weave
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.exchange import fits_model, refuse_languages, refuse_source
 from nmt_cli.documents.po import (
@@ -213,13 +213,14 @@ class XcodeDocument(AppCatalogue):
         if strings is None or not isinstance(strings.value, dict) or not declared:
             self.source.refuse(1, "no strings of a string catalogue", "to translate its values, use --format json")
         self.layout = JsonSpelling(text)
-        position, self.has_source = 0, not strings.value
-        for member in list_members(text, strings.value_start):
-            yield make_verbatim_unit(decoded.encode(text[position : member.value_start]))
-            raw, position = text[member.value_start : member.end], member.end
-            unit = self.make_unit(member, declared, raw, decoded)
-            yield unit or make_verbatim_unit(decoded.encode(raw))
-        yield make_verbatim_unit(decoded.encode(text[position:]))
+        self.has_source = not strings.value
+        members = (
+            (member, text[member.value_start : member.end]) for member in list_members(text, strings.value_start)
+        )
+        units = ((member, self.make_unit(member, declared, raw, decoded)) for member, raw in members)
+        yield from weave(
+            text, ((member.value_start, member.end, unit) for member, unit in units if unit), decoded.encode
+        )
         if not self.has_source:
             refuse_source(self.source, f"the language {declared}")
 

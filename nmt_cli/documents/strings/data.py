@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple, NoReturn
 
-from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit
+from nmt_cli.documents.document import Document, TranslationUnit, import_library, make_verbatim_unit, weave
 from nmt_cli.documents.encodings import DecodedText, decode_document
 from nmt_cli.documents.marks import InlineItem, TextSyntax, make_text
 from nmt_cli.documents.paragraph import Paragraph, make_units
@@ -207,14 +207,8 @@ class YamlDocument(Document):
         text = self.rename_language(decoded.text)
         if len(text) > YAML_CHARACTERS:
             self.source.refuse(1, f"more than {YAML_CHARACTERS >> 20} MiB of YAML", "split the file")
-        position = 0
-        for scalar in self.find_scalars(text):
-            if scalar.start < position:
-                continue
-            yield make_verbatim_unit(decoded.encode(text[position : scalar.start]))
-            yield self.make_unit(scalar, text[scalar.start : scalar.end], decoded)
-            position = scalar.end
-        yield make_verbatim_unit(decoded.encode(text[position:]))
+        units = ((s.start, s.end, self.make_unit(s, text[s.start : s.end], decoded)) for s in self.find_scalars(text))
+        yield from weave(text, units, decoded.encode)
 
     def rename_language(self, text: str) -> str:
         """Returns the text with the target's code as its only top key, if that is the source's: so Rails has it."""

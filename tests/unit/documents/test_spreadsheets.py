@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from nmt_cli.documents.office.workbook import QUOTED_NOTE
 from nmt_cli.documents.reading_back import copy_torn
 from nmt_cli.errors import DataError, OptionError
 from nmt_cli.translation.result import FailedCheck, Translation
@@ -333,6 +334,16 @@ def test_translations_in_cells_are_replaced_if_that_is_asked_for(name: str, data
     written = unpack(convert_bytes(name, data, louder, column="en", new_column="de", retranslate=True))
     text = b"".join(written.values()).decode()
     assert "ONE" in text and "eins" not in text and "TEN" not in text
+
+
+def test_texts_of_formulas_that_cells_have_too_are_counted() -> None:
+    strings = "".join(f"<si><t>{text}</t></si>" for text in ("Yes", "No", "7"))
+    formulas = ("IF(A1=&quot;Yes&quot;,1,0)", 'COUNTIF(A1:A9,"Yes")&"yes"&"Maybe"&"7"', "Yes")
+    cells = (f'<c r="B{row}"><f t="No">{formula}</f><v>1</v></c>' for row, formula in enumerate(formulas, 1))
+    rows = "".join(f'<row r="{row}">{cell}</row>' for row, cell in enumerate(cells, 1))
+    document = open_bytes("xlsx", make_xlsx(rows, strings))
+    assert list(write_document(document, louder))
+    assert dict(document.notes) == {QUOTED_NOTE: 2}
 
 
 KEPT_ROWS = [("en", "de"), ("3 dogs", "7 Hunde"), ("one", "eins"), ("", "x"), ("Open {a}", "Auf"), ("two", "")]
