@@ -23,31 +23,24 @@ ENVIRONMENT = {  # of every process of ours, where the user has set nothing else
     "TRANSFORMERS_OFFLINE": "1",
 }
 
-EXPORTS = {  # name: its module, and its name there
-    "translate": ("nmt_cli.api.translator", "translate"),
-    "load": ("nmt_cli.api.translator", "load"),
-    "Translator": ("nmt_cli.api.translator", "Translator"),
+MODULES = {  # their names, as they are here
+    "api.translator": ("translate", "load", "Translator", "FileReport"),
+    "api.prepare": ("prepare",),
+    "api.train": ("train",),
+    "api.evaluate": ("evaluate",),
+    "api.visualize": ("visualize",),
+    "api.model_info": ("ModelInfo",),
+    "translation.result": ("Translation", "Hypothesis", "FailedCheck", "CheckError"),
+    "training.watcher": ("TrainReport", "Watcher"),
+    "errors": (
+        *("NmtError", "OptionError", "DataError", "DamagedError", "NotFoundError", "MissingExtraError"),
+        *("OutputError", "TrainingError"),
+    ),
+}
+EXPORTS = {name: (f"nmt_cli.{module}", name) for module, names in MODULES.items() for name in names} | {
     "export": ("nmt_cli.api.open_model", "export_model"),
     "info": ("nmt_cli.api.model_info", "describe_model"),
     "installed": ("nmt_cli.api.model_info", "describe_installed"),
-    "prepare": ("nmt_cli.api.prepare", "prepare"),
-    "train": ("nmt_cli.api.train", "train"),
-    "evaluate": ("nmt_cli.api.evaluate", "evaluate"),
-    "visualize": ("nmt_cli.api.visualize", "visualize"),
-    "ModelInfo": ("nmt_cli.api.model_info", "ModelInfo"),
-    "FileReport": ("nmt_cli.api.translator", "FileReport"),
-    **{name: ("nmt_cli.training.watcher", name) for name in ("TrainReport", "Watcher")},
-    **{
-        name: ("nmt_cli.translation.result", name)
-        for name in ("Translation", "Hypothesis", "FailedCheck", "CheckError")
-    },
-    **{
-        name: ("nmt_cli.errors", name)
-        for name in (
-            *("NmtError", "OptionError", "DataError", "DamagedError", "NotFoundError", "MissingExtraError"),
-            *("OutputError", "TrainingError"),
-        )
-    },
 }
 __all__ = [*EXPORTS, "__version__"]
 OF_TRANSLATOR = ("translations", "stream", "translate_file")  # methods that are looked for here

@@ -279,13 +279,10 @@ async def describe_interface(paths: Sequence[ServedPath], call: Call) -> Any:
         operations.setdefault(path.name_shown, {}).update(described)
     replies = {reply.__name__: describe_reply(reply) for reply in Reply.__subclasses__()}
     keys = KEYS if call.service.admission.needs_key else {}
-    return {
-        "openapi": "3.0.3",
-        "info": {"title": TITLE, "version": __version__},
-        "paths": operations,
-        "components": {"schemas": replies, "securitySchemes": keys},
-        "security": [{name: []} for name in keys],  # one of them
-    }
+    info = {"title": TITLE, "version": __version__}
+    components = {"schemas": replies, "securitySchemes": keys}
+    security: list[dict[str, list[str]]] = [{name: []} for name in keys]  # one of them
+    return {"openapi": "3.0.3", "info": info, "paths": operations, "components": components, "security": security}
 
 
 KEYS = {  # how a request gives its key, where the server needs one
