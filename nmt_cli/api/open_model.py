@@ -26,6 +26,7 @@ from nmt_cli.languages.codes import (
     find_languages_in_name,
     find_other_language,
 )
+from nmt_cli.text.aligned import MarkedText, read_context
 from nmt_cli.text.tags import OTHER_SIDE, TagPurpose, find_tag_value, merge_tags, replace_languages, reverse_tags
 from nmt_cli.text.wrapping import format_count
 
@@ -146,8 +147,10 @@ def load_memory(
     inputs = [parse_input(str(file)) for file in files]
     for file in inputs:
         require_input(file)
-    memory = TranslationMemory("" if languages[1] in UNNAMED else languages[1], links_words=links_words)
+    make_memory = partial(TranslationMemory, "" if languages[1] in UNNAMED else languages[1], links_words=links_words)
+    memory = make_memory()
     for file in inputs:
+        of_file = make_memory()
         for pair in read_file(file, languages, profile):
             is_meant = with_untagged or any(tag.kind in OTHER_SIDE for tag in pair.tags)
             if is_meant and are_same_languages(replace_languages(languages, pair.tags), languages):
@@ -155,7 +158,8 @@ def load_memory(
                 # For a text without any codes, and for one that spells them.
                 sides = ((read(pair.source), read(pair.target)) for read in (drop_codes, spell_codes))
                 for source, target in dict.fromkeys(sides):
-                    memory.add(source, target, register)
+                    of_file.add(source, target, register, read_context(pair.source))
+        memory.update(of_file)
     return memory
 
 
@@ -214,7 +218,14 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     reader = open_reader(file, options)
     try:
         rows = [row for row in reader if not row.is_unfinished]
-        pairs = [TaggedPair(row.source, row.target, merge_tags(file.tags, row.tags)) for row in rows]
+        pairs = [
+            TaggedPair(
+                row.source if row.context is None else MarkedText.in_context(row.source, row.context),
+                row.target,
+                merge_tags(file.tags, row.tags),
+            )
+            for row in rows
+        ]
     except DataError as error:
         if any(words in (error.hint or "") for words in ("--source-file", "nmt prepare")):
             error.hint = "write a source sentence, a tab and a translation on each line"
@@ -246,7 +257,8 @@ def read_two_documents(file: CorpusFile, languages: tuple[str, str]) -> list[lis
         with path.open("rb") as stream:
             name = find_format(path, None, stream.read(HEAD)).name
         source = DocumentSource(FileLines(path), str(path), DocumentOptions(), language, reads_back=is_read_back)
-        texts.append([text for unit in open_document(name, source).read_units() for text in unit.texts])
+        source = source._replace(source_language="" if is_read_back else languages[0])  # with which its keys may begin
+        texts.append([text for unit in open_document(name, source).read_units() for text in unit.name_context().texts])
     if len(texts[0]) != len(texts[1]):
         counts = " and ".join(format_count(len(some), "text") for some in texts)
         hint = "paragraphs were added or removed: put the pairs that you corrected into a table"

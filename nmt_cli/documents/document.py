@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 from nmt_cli.documents.config import DocumentOptions
 from nmt_cli.errors import DataError, MissingExtraError, explain_install
 from nmt_cli.formats import TEXT, FileFormat, name_place
+from nmt_cli.text.aligned import MarkedText
 from nmt_cli.text.characters import CLOSING, COLONS, END_MARKS, FINAL_MARKS, OPENING, OPENING_QUOTES, PAUSES
 from nmt_cli.text.streams import FIRST_BLOCK, FileLines, are_plain, decode_lines
 
@@ -90,6 +91,13 @@ class TranslationUnit(NamedTuple):
     begins_text: bool = False  # whether it is the first of its document or chapter
     raw: str | bytes | None = None  # how it is written in the source; None: it is not read back
     content: Content | None = None  # what its translation must hold
+    context: str | None = None  # what tells its texts from equal ones of other units; None: the format says nothing
+
+    def name_context(self) -> TranslationUnit:
+        """Returns the unit with texts that know their context, if it has one."""
+        if self.context is None:
+            return self
+        return self._replace(texts=tuple(MarkedText.in_context(text, self.context) for text in self.texts))
 
 
 class DocumentSource(NamedTuple):
@@ -153,6 +161,7 @@ class Document(ABC):
         self.source = source
         self.notes: Counter[str] = Counter()
         self.torn: list[TornText] = []
+        self.noted: list[TornText] = []  # texts that are written, with a shortcoming that the notes count
         self.texts_written = 0
 
     @abstractmethod
@@ -169,7 +178,7 @@ class Document(ABC):
             is_prose = unit.is_prose or (self.is_prose and not domain)
             if (domain, is_prose) != (unit.domain, unit.is_prose) or begins:  # most units are as they should be
                 unit = unit._replace(domain=domain, is_prose=is_prose, begins_text=begins or unit.begins_text)
-            yield unit
+            yield unit if self.source.memory is None else unit.name_context()
             begins = False
 
     def read_checked(self) -> Iterator[TranslationUnit]:
@@ -201,7 +210,7 @@ class Document(ABC):
 
     def report_to(self, outer: Document) -> None:
         """Shares the notes with a document around this one."""
-        self.notes, self.torn = outer.notes, outer.torn
+        self.notes, self.torn, self.noted = outer.notes, outer.torn, outer.noted
 
 
 Reopen = Callable[[bytes], Iterator[TranslationUnit]]  # reads the units of a document, or of a part, as it is written

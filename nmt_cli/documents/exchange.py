@@ -28,7 +28,15 @@ from nmt_cli.documents.xml import (
     set_attribute,
 )
 from nmt_cli.formats.archives import refuse_part
-from nmt_cli.formats.exchange import TmxReader, XliffReader, find_variants, is_unfinished, read_languages, read_variants
+from nmt_cli.formats.exchange import (
+    TmxReader,
+    XliffReader,
+    find_variants,
+    is_unfinished,
+    read_languages,
+    read_unit_name,
+    read_variants,
+)
 from nmt_cli.formats.xml import MarkupToken, XmlUnit
 from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 from nmt_cli.text.characters import COLONS, END_MARKS
@@ -437,4 +445,6 @@ class XliffDocument(Document):
 
         held = builder.target if self.source.reads_back else builder.segmented or builder.source
         content = None if held is None or builder.existing else builder.make_paragraph(held.children).content
-        return TranslationUnit(builder.texts, write_unit, raw=decoded.encode(raw), content=content)
+        return TranslationUnit(
+            builder.texts, write_unit, raw=decoded.encode(raw), content=content, context=read_unit_name(unit.element)
+        )

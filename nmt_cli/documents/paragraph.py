@@ -313,6 +313,7 @@ class SegmentWriter:
 
 
 JOINT = rf"[^\w\n{re.escape(END_MARKS)}]{{1,3}}"  # between two codes: <x/>-<y/>, <x/>, <y/>
+LONGEST_KEY = 200  # characters before a paragraph that tell it from an equal one
 LONGEST_KEPT = 1 << 16  # characters of text that is kept, which make a unit
 OVERFULL = f"texts kept untranslated, each with more than {MAXIMUM_ITEMS:,} marks, runs or lines"
 LEFT_OUT_MARKS = "marks left out, because only the translation in the memory has them"
@@ -327,6 +328,7 @@ class Paragraph:
     escape: Callable[[str], str]
     needs_text: frozenset[str] = frozenset()  # names of tags that must not be empty: a link without words is lost
     domain: str = ""  # of its texts
+    context: str = ""  # what tells it from equal paragraphs, such as its key; by default what stands before it
 
     @property
     def raw(self) -> str:
@@ -413,8 +415,10 @@ def make_units(
     size = 0
     for part in parts:
         if isinstance(part, Paragraph) and (part.texts or source.reads_back):
-            yield make_verbatim_unit(decoded.encode("".join(verbatim)))
-            yield part.make_unit(notes, decoded.encode)
+            before = "".join(verbatim)
+            yield make_verbatim_unit(decoded.encode(before))
+            context = part.context or before.rstrip().rpartition("\n")[2].strip()[-LONGEST_KEY:]
+            yield part.make_unit(notes, decoded.encode)._replace(context=context)
             verbatim, size = [], 0
             continue
         verbatim.append(part if isinstance(part, str) else part.raw)

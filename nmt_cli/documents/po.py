@@ -243,7 +243,11 @@ class CatalogueDocument(MessageDocument):
         is_compared = self.source.reads_back and not is_without_placeholders(entry)
         held = list_translations(entry) if is_compared else sources
         return TranslationUnit(
-            list_form_texts(distinct), write_entry, raw="".join(entry.lines), content=Content(tuple(held))
+            list_form_texts(distinct),
+            write_entry,
+            raw="".join(entry.lines),
+            content=Content(tuple(held)),
+            context=entry.texts.get("msgctxt", ""),
         )
 
     def is_marked(self, written: bytes) -> bool:

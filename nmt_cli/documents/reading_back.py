@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -72,7 +72,9 @@ class ReadBack:
 
     def write(self, unit: TranslationUnit, translations: Sequence[Translation]) -> str | bytes:
         """Keeps what a unit writes; a row of a table is finished at once."""
+        before = self.document.notes.copy()
         written = unit.write(translations)
+        self.add_noted(unit, self.document.notes - before)
         self.is_text &= isinstance(written, str) or not written
         first = self.document.texts_written + 1
         self.document.texts_written += len(unit.texts)
@@ -86,6 +88,12 @@ class ReadBack:
             )
         self.pieces.append(encode(written))
         return "" if self.document.holds_back else self.finish()
+
+    def add_noted(self, unit: TranslationUnit, notes: Iterable[str]) -> None:
+        """Remembers where the writing of a unit has a shortcoming."""
+        number, source = self.document.texts_written + 1, shorten_text(" ".join(unit.texts), LONGEST_QUOTED_TEXT)
+        location = unit.location or Location()
+        self.document.noted += (TornText(number, source, note, False, location) for note in notes)
 
     def finish(self) -> str | bytes:
         """Returns the document, in which units that failed are as in the source."""

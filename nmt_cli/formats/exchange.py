@@ -306,12 +306,17 @@ def read_segments(line: int, unit: Element, read: Callable[[Element | None], str
     source_segments, target_segments = find_segments(seg_source), find_segments(target)
     unfinished = is_unfinished(unit, target)
     if not source_segments or not target_segments:
-        yield Row(line, read(source), read(target), is_unfinished=unfinished)
+        yield Row(line, read(source), read(target), is_unfinished=unfinished, context=read_unit_name(unit))
         return
     states = {seg.get("id", ""): seg.get("conf", "") for seg in unit.iter("seg")}
     for number, segment in source_segments.items():
         is_draft = states.get(number, "").lower() in UNCONFIRMED
         yield Row(line, read(segment), read(target_segments.get(number)), is_unfinished=unfinished or is_draft)
+
+
+def read_unit_name(unit: Element) -> str:
+    """Returns the name by which a program knows a unit, or else its number."""
+    return unit.get("resname") or unit.get("id") or ""
 
 
 def find_segments(side: Element | None) -> dict[str, Element]:

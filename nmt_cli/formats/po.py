@@ -162,13 +162,14 @@ class PoReader(Reader):
 
 def read_rows(entry: PoEntry) -> Iterator[Row]:
     """Yields the pair of an entry; with plurals, one pair of the singular and one of the last plural form."""
-    texts, forms, is_fuzzy = entry.texts, entry.forms, "fuzzy" in entry.flags
+    texts, forms, is_fuzzy, context = entry.texts, entry.forms, "fuzzy" in entry.flags, entry.texts.get("msgctxt", "")
     if texts.get("msgid"):
         singular = texts.get("msgstr", forms.get(0, ""))
-        yield Row(entry.line, texts["msgid"], singular, is_unfinished=is_fuzzy)
+        yield Row(entry.line, texts["msgid"], singular, is_unfinished=is_fuzzy, context=context)
         plurals = [form for form in forms if form]
         if "msgid_plural" in texts and plurals:
-            yield Row(entry.line, texts["msgid_plural"], forms[plurals[-1]], is_unfinished=is_fuzzy)
+            plural = forms[plurals[-1]]
+            yield Row(entry.line, texts["msgid_plural"], plural, is_unfinished=is_fuzzy, context=context)
 
 
 # Qt: a text with a number has one spelling for all of its forms: `%n file(s)`.

@@ -42,6 +42,7 @@ class Row(NamedTuple):
     is_unfinished: bool = False  # marked in its file as fuzzy, new or untranslated
     group: str = ""  # the value of the group column, such as a page; pairs of one value stay in one split
     tags: TagSet = ()  # from the column of tags
+    context: str | None = None  # what tells it from pairs with an equal source; None: the format says nothing
 
 
 class Reader(ABC):

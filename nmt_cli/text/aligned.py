@@ -110,13 +110,15 @@ class MarkedText(str):
     """A text, equal to any other of the same characters; `enclosed` are the ranges between marks, in characters.
 
     `codes` are the names that stand for code in it, each with the code as its document spells it. `parts` are all pairs
-    of tags and all runs, also those of most of the text. It is a string, so that it goes wherever a text goes: to other
-    processes, in parts and in groups.
+    of tags and all runs, also those of most of the text. `context` is what a format says beside a text to tell it from
+    equal ones, such as its key; None if it says nothing. A text is a string, so that it goes wherever a text goes: to
+    other processes, in parts and in groups.
     """
 
     enclosed: tuple[range, ...]
     codes: Mapping[str, str]
     parts: tuple[MarkedPart, ...]
+    context: str | None
 
     def __new__(
         cls,
@@ -127,4 +129,17 @@ class MarkedText(str):
     ) -> MarkedText:
         marked = super().__new__(cls, text)
         marked.enclosed, marked.codes, marked.parts = tuple(enclosed), codes or {}, tuple(parts)
+        marked.context = None
         return marked
+
+    @classmethod
+    def in_context(cls, text: str, context: str) -> MarkedText:
+        """Returns a text, with its marks if it has some, in a context."""
+        marked = cls(text, text.enclosed, text.codes, text.parts) if isinstance(text, MarkedText) else cls(text)
+        marked.context = context
+        return marked
+
+
+def read_context(text: str) -> str | None:
+    """Returns the context of a text; None if it has none."""
+    return text.context if isinstance(text, MarkedText) else None

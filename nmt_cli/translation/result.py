@@ -202,6 +202,14 @@ class Hypothesis(NamedTuple):
         return stack_diagonally(self.attentions)
 
 
+class Rival(NamedTuple):
+    """A translation in a memory, instead of which another one of the same source was used."""
+
+    source: str
+    text: str
+    other: str  # which was used
+
+
 class Translation(NamedTuple):
     """A line and its hypotheses, best first; a blank line has none, and stays as it is.
 
@@ -234,6 +242,7 @@ class Translation(NamedTuple):
     replacement: str | None = None  # what is written instead of a translation of too little confidence
     origin: Origin = "network"
     recalled: tuple[str, ...] = ()  # the sources of the pairs of a translation memory that it has
+    rivals: tuple[Rival, ...] = ()  # of those pairs
     guides: tuple[tuple[str, str], ...] = ()  # the pairs of a memory like it, which guided the network
     carried: tuple[str, ...] = ()
     readings: tuple[ReadAs, ...] = ()  # words that the network read in another form, whatever the reason

@@ -188,10 +188,12 @@ def join(tools: Tools, batch: TranslationBatch) -> None:
         joined = joined if is_sampled else select_distinct(joined, batch.n_best)
         joined = end_like(joined, line)
         if batch.memory is not None:
-            recalled = tuple(piece.recalled.source for piece in pieces if piece.recalled is not None)
+            known = [piece.recalled for piece in pieces if piece.recalled is not None]
+            recalled, rivals = tuple(pair.source for pair in known), chain.from_iterable(pair.rivals for pair in known)
             neighbours = tools.network.neighbours
             guides = () if neighbours is None else chain.from_iterable(neighbours.list_guides(p.text) for p in pieces)
             joined = joined._replace(origin=find_origin(pieces), recalled=recalled, guides=tuple(guides))
+            joined = joined._replace(rivals=tuple(rivals))
         rewritten = batch.rewritten_lines[index]
         batch.result.append(undo_rewrites(joined, rewritten) if rewritten else joined)
 

@@ -20,7 +20,7 @@ from nmt_cli.pages import read_asset, render_document
 from nmt_cli.text.wrapping import format_count
 from nmt_cli.translation.result import CheckKind, FailedCheck, LeastSure, Translation
 
-OF_CHANGED = "These failed no check, but nmt replaced or copied some of their words."
+OF_CHANGED = "These failed no check, but nmt replaced, copied or chose some of their words."
 OF_UNSURE = "These failed no check, but are the least likely to be good."
 TO_CORRECT = (
     "To correct texts, write a file with the source, a tab and the better translation on each line, and translate "
@@ -36,6 +36,7 @@ CHANGES: Mapping[str, Callable[[Translation], Iterable[str]]] = {
     "read": lambda translation: (f"{read.word} as {read.known}" for read in translation.readings),
     "protected": lambda translation: dict.fromkeys(span.text for span in translation.placed),
     "kept": lambda translation: translation.kept,
+    "other pairs of the translation memory": lambda translation: (rival.text for rival in translation.rivals),
     "translated again": lambda translation: (repair.remedy for repair in translation.repairs if repair.remedy),
 }
 FILE_COLUMNS = {"carried": "words copied", "failed": "failed", "confidence": "confidence"}
@@ -102,6 +103,7 @@ class QaReport:
     confidence_sum: float = 0.0
     rated: int = 0  # texts with a confidence
     recalled: int = 0  # texts from a translation memory, as a whole
+    remarks: dict[str, list[str]] = field(default_factory=dict)  # about the whole, by their titles
     files: Sequence[Mapping[str, Any]] = ()  # the counts of each file and its chapters, where there are several
 
     def add(self, translation: Translation, where: str = "", number: int | None = None) -> None:
@@ -151,6 +153,7 @@ def render_json(report: QaReport) -> str:
         "rules": {kind: report.titles[kind].rule for kind in report.counts},
         "mean_confidence": report.confidence_sum / report.rated if report.rated else None,
         **({"files": report.files} if report.files else {}),
+        **({"remarks": report.remarks} if report.remarks else {}),
         "entries": [map_entry(entry) for entry in report.entries],
         "changed": [map_entry(entry) for entry in report.changed],
         "least_sure": [map_entry(entry) for entry in report.least_sure],
@@ -172,6 +175,7 @@ def render_page(report: QaReport) -> str:
         render_head(report),
         render_counts(report),
         render_files(report),
+        *(render_remarks(title, lines) for title, lines in report.remarks.items()),
         render_list("Failed checks", report.entries, report.thing),
         render_list("Changed", report.changed, report.thing, OF_CHANGED),
         render_list("Least confident", report.least_sure, report.thing, OF_UNSURE),
@@ -238,6 +242,12 @@ def render_part(part: Mapping[str, Any], kind: str = "file") -> str:
     cells = [f"{part['texts']:,}", *(f"{part[name]:,}" for name in FILE_COLUMNS if name != "confidence"), confidence]
     numbers = "".join(f'<td class="n">{cell}</td>' for cell in cells)
     return f"<tr>{name}{numbers}</tr>"
+
+
+def render_remarks(title: str, lines: Sequence[str]) -> str:
+    """Returns a list of remarks below a title."""
+    items = "".join(f'<li dir="auto">{escape(line)}</li>' for line in lines[:ENTRIES_SHOWN])
+    return f"<h2>{escape(title[:1].upper() + title[1:])}</h2><ul>{items}</ul>"
 
 
 def render_list(title: str, entries: Sequence[QaEntry], thing: str, note: str = "") -> str:

@@ -279,6 +279,7 @@ class WrittenFile(NamedTuple):
     content: str
     cause: str
     source: str
+    memories: str = ""  # the paths of the files of its translation memory, likewise; one on each line
 
 
 class WrittenFiles:
@@ -325,10 +326,18 @@ class WrittenFiles:
         known = self.open_folder(path.parent).get(path.name)
         return path.parent / known[-1].source if known else None
 
-    def add(self, target: Path, content: Path, source: Path, cause: str) -> None:
+    def list_lacking(self, target: Path, memories: Iterable[Path]) -> list[Path]:
+        """Returns the files of the memory with which a file was written that are not among `memories`."""
+        folder, name = self.locate(target)
+        paths = self.open_folder(folder)[name][-1].memories.split("\n")
+        known = {os.path.relpath(path, folder) for path in memories}
+        return [Path(os.path.relpath(folder / path)) for path in filter(None, paths) if path not in known]
+
+    def add(self, target: Path, content: Path, source: Path, cause: str, memories: Iterable[Path] = ()) -> None:
         """Records a file that is about to be written; until then, its content has another name."""
         folder, name = self.locate(target)
-        written = WrittenFile(hash_file(content), cause, os.path.relpath(source, folder))
+        paths = (os.path.relpath(path, folder) for path in (source, *memories))
+        written = WrittenFile(hash_file(content), cause, next(paths), "\n".join(paths))
         self.open_folder(folder).setdefault(name, []).append(written)
         with (folder / RECORD).open("a", encoding="utf-8") as file:
             file.write(f"\n{json.dumps({name: written})}")  # whatever a killed process left of its line

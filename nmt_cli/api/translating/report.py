@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from nmt_cli.translation.checks.table import CheckRow
     from nmt_cli.translation.config import CheckOptions
     from nmt_cli.translation.memory.lookup import TranslationMemory
-    from nmt_cli.translation.result import CheckKind, Fault, Placed, Translation
+    from nmt_cli.translation.result import CheckKind, Fault, Placed, Rival, Translation
     from nmt_cli.visuals.qa_report import QaReport
 
 
@@ -58,8 +58,8 @@ SPANS_SHOWN = 5  # of the protected spans that a person should look at
 CHARACTERS_SHOWN = 20
 REPAIRED = "repaired"  # the kind of texts that were translated again with success
 NO_TERM = "no term of the glossary occurs in the text"
-MOST_CORRECTIONS = 50  # pairs of a memory, each of which is meant for a text; in a larger one, most match none
-PAIR_SHOWN = 40  # characters of the source of one
+PAIR_SHOWN = 40  # characters of the source of a pair of a memory
+UNMATCHED = "pairs of the translation memory that match no text"
 
 
 @dataclass
@@ -116,7 +116,8 @@ class TranslationReport:
     max_length: int = 0  # of a translation, in tokens
     memory: TranslationMemory | None = None  # that was named
     terms: Glossary | None = None  # that was named, until one of its terms occurs
-    recalled: set[str] = field(default_factory=set)  # the sources of its pairs that texts had, if it is small
+    recalled: set[str] = field(default_factory=set)  # the sources of its pairs that texts had
+    rivals: dict[Rival, None] = field(default_factory=dict)  # pairs of it that others overruled
     leaves_out: bool = False  # whether files that are up to date have no part in it
     keeps_edited: bool = False  # whether files that a person has edited have none
     bleu: float | None = None  # of the model on its development set
@@ -136,8 +137,8 @@ class TranslationReport:
         self.guided += bool(translation.guides)
         if self.terms is not None and self.terms.occurs_in(translation.source):
             self.terms = None
-        if self.memory is not None and len(self.memory) <= MOST_CORRECTIONS:
-            self.recalled.update(translation.recalled)
+        self.recalled.update(translation.recalled)
+        self.rivals |= dict.fromkeys(translation.rivals)
         self.failed += bool(translation.checks)
         if self.qa is not None:
             self.qa.add(translation, self.files.where, self.files.number)
@@ -202,8 +203,13 @@ class TranslationReport:
 
     def add_notes(self, documents: Sequence[Document], executor: TranslationExecutor) -> None:
         """Counts the shortcomings of documents and workers."""
+        remarks = {} if self.qa is None else self.qa.remarks
         for document in documents:
             self.notes += document.notes
+            for noted in document.noted if self.qa is not None else ():
+                failing = self.name_failing(document.source.name, noted.location, noted.number, noted.source)
+                where = f"{failing.file}, {failing.thing} {failing.name}".replace(",  ", ", ")
+                remarks.setdefault(noted.problem, []).append(f"{where}: {noted.source}")
             for torn in document.torn:
                 self.add_torn(document.source.name, torn)
         self.replacements += executor.replacements
@@ -255,6 +261,8 @@ class TranslationReport:
         is_elsewhere = is_idle and (
             self.leaves_out or self.keeps_edited
         )  # its texts may be in the files that are left out
+        if self.rivals:
+            yield Remark(self.describe_rivals(), self.count_rivals())
         if self.memory is not None and not is_elsewhere:
             yield Remark(f"{'' if is_idle else '  '}{self.describe_memory(self.memory)}", is_warning=is_idle)
         if self.repairs:
@@ -321,10 +329,26 @@ class TranslationReport:
         text += "" if whole or partly else ": its entries must be whole texts or sentences, as in a --report"
         text += f" (numbers adapted in {changed:,})" if changed else ""
         text += f"; part of {format_count(partly, f'more {thing}' if whole else thing)}" if partly else ""
-        others = memory.list_others(self.recalled) if self.recalled and not self.leaves_out else []
+        others = self.list_unmatched(memory)
         shown = join_first(f'"{shorten_text(source, PAIR_SHOWN)}"' for source in others)
         where = " of the other files" if self.keeps_edited else ""
-        return text + (f"; no text{where} matches {format_count(len(others), 'pair')}: {shown}" if others else "")
+        more = " (add --report qa.html to see them all)" if shown.endswith("...") and self.path is None else ""
+        return text + (f"; no text{where} matches {format_count(len(others), 'pair')}: {shown}{more}" if others else "")
+
+    def list_unmatched(self, memory: TranslationMemory) -> list[str]:
+        """Returns the sources of corrections that match no text; none if files are left out that may have them."""
+        return memory.list_others(self.recalled) if self.recalled and not self.leaves_out else []
+
+    def count_rivals(self) -> str:
+        texts = format_count(len({rival.source for rival in self.rivals}), "text has", "texts have")
+        return f"{texts} several translations in the translation memory"
+
+    def describe_rivals(self) -> str:
+        """Returns the line about texts that have several translations in the memory."""
+        rival = next(iter(self.rivals))
+        source, text, other = (f'"{shorten_text(side, PAIR_SHOWN)}"' for side in rival)
+        example = f"{source} is {other}, not {text}; name the file that you trust most last"
+        return f"{self.count_rivals()}, of which the last counts: {example}"
 
     @property
     def is_other_language(self) -> bool:
@@ -380,6 +404,9 @@ class TranslationReport:
     def write_qa(self) -> None:
         """Writes the report of all texts that failed a check, if requested."""
         if self.qa is not None and self.path is not None:
+            if self.memory is not None and (unmatched := self.list_unmatched(self.memory)):
+                targets = self.memory.targets
+                self.qa.remarks[UNMATCHED] = [f"{source} -> {targets[source]}" for source in unmatched]
             self.qa.files = self.files.map_files() if self.files.has_parts else []
             self.qa.write(Path(self.path))
 

@@ -60,6 +60,8 @@ class ResumableJob:
         self.report = None if command.checks.report is None else Path(command.checks.report)
         self.same = set[Path]()  # outputs that are written again as they are, since a report needs their texts
         self.replaced = list[str]()  # outputs that nmt may not have written
+        self.memories = list_typed_files(command.memories.tm)
+        self.lacking = dict[Path, None]()  # files of a memory with which outputs were written that change now
         self.path = locate_journal(command.output, inputs, outputs)
         self.journal: BlockJournal | None = None
         self.resumes = self.is_begun = False
@@ -123,6 +125,8 @@ class ResumableJob:
             if state == "unknown" and has_content(target):
                 state = "edited" if kept is not None and self.is_newer(target) else state
                 self.replaced += [str(target)] * (state == "unknown" and self.command.force)
+            if state == "outdated":
+                self.lacking |= dict.fromkeys(self.written.list_lacking(target, self.memories))
             is_edited = state in ("edited", "edited before its source")
             is_kept = is_edited or (state == "current" and not needs_all)
             note = "" if state == "edited" else " (its source has changed since)"
@@ -150,6 +154,8 @@ class ResumableJob:
                 "after its source (--tm old.docx,edited.docx)"
             )
             console.say(f"{edited}: {join_first(self.edited, EDITED_SHOWN)}; {way_on}")
+        if self.lacking:
+            console.say(self.describe_lacking())
         if self.replaced:
             files = format_count(len(self.replaced), "file")
             console.say(
@@ -157,9 +163,14 @@ class ResumableJob:
             )
         return bool(self.current or self.edited) and not self.inputs
 
+    def describe_lacking(self) -> str:
+        names = join_first(map(str, self.lacking), EDITED_SHOWN)
+        return f"the last translations used a translation memory that this command lacks (--tm): {names}"
+
     def record_file(self, target: Path, content: Path) -> None:
         """Records a file that is complete, so that also after an interruption a person's changes are seen."""
-        self.written.add(target, content, self.inputs[self.targets.index(target)].path, self.causes[target])
+        source = self.inputs[self.targets.index(target)].path
+        self.written.add(target, content, source, self.causes[target], self.memories)
 
     def record_report(self) -> None:
         """Records the report of a folder, which the same command replaces unless a person has edited it."""
@@ -187,6 +198,7 @@ class ResumableJob:
             if not self.resumes:
                 again = f"to replace the files that you did not edit: {describe_command(self.command)} --force"
                 hint = f"{again if self.outputs.is_apart else 'replace it with --force'}, or choose another -o"
+                hint += f"; {self.describe_lacking()}" if self.lacking else ""
                 raise OutputError(f"{target} already exists", hint=hint)
             if self.is_newer(target):
                 hint = "move this file away, or replace it with --force instead of --resume"

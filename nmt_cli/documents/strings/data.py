@@ -13,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple, NoReturn
 
@@ -127,9 +127,10 @@ class JsonDocument(Document):
             yield written
             return
         paragraph = read_string(raw, self.syntax)
-        outer = (other.key for other in levels[1:-1])
+        outer = [other.key for other in levels[1:-1]]
         is_read = self.source.reads_back or is_text(paragraph.text or raw, level.key, outer)
-        yield from ('"', paragraph, '"') if is_read else (written,)
+        context = ".".join([*outer, level.key])
+        yield from ('"', replace(paragraph, context=context), '"') if is_read else (written,)
 
     def follow_sign(self, sign: str, levels: list[JsonLevel], text: str, position: int) -> None:
         """Opens and closes objects and arrays."""
@@ -191,7 +192,7 @@ SYNTAXES = {
 
 
 class Scalar(NamedTuple):
-    """A string value: its position, its style, and its key."""
+    """A string value: its position, its style, and its key after those around it."""
 
     start: int
     end: int
@@ -207,7 +208,8 @@ class YamlDocument(Document):
         text = self.rename_language(decoded.text)
         if len(text) > YAML_CHARACTERS:
             self.source.refuse(1, f"more than {YAML_CHARACTERS >> 20} MiB of YAML", "split the file")
-        units = ((s.start, s.end, self.make_unit(s, text[s.start : s.end], decoded)) for s in self.find_scalars(text))
+        scalars = ((s, self.make_unit(s, text[s.start : s.end], decoded)) for s in self.find_scalars(text))
+        units = ((scalar.start, scalar.end, unit._replace(context=scalar.key)) for scalar, unit in scalars)
         yield from weave(text, units, decoded.encode)
 
     def rename_language(self, text: str) -> str:
@@ -323,7 +325,8 @@ class ValueWalker:
         is_other = not style and OTHER_VALUE.fullmatch(event.value) is not None
         is_value = self.reads_all or is_text(event.value, key, filter(None, (other.key for other in self.levels)))
         is_kept = is_tagged or is_other or not is_value or start >= end
-        return None if is_kept else Scalar(start, end, style, key, level.is_in_brackets)
+        keys = ".".join([*(other.key or "" for other in self.levels[1:-1]), key])
+        return None if is_kept else Scalar(start, end, style, keys, level.is_in_brackets)
 
 
 def read_block(raw: str, *, folds: bool) -> Paragraph:

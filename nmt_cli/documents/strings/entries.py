@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from nmt_cli.documents.document import Document, TranslationUnit
@@ -95,7 +96,7 @@ class EntryDocument(Document):
             paragraph = read_string(groups["value"], self.choose_syntax(match))
             if self.source.reads_back or is_text(paragraph.text or groups["value"], key, section.split(".")):
                 yield text[position : match.start("value")]
-                yield paragraph
+                yield replace(paragraph, context=f"{section}.{key}")
                 position = match.end("value")
         yield text[position:]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -34,7 +34,7 @@ from nmt_cli.translation.memory.marks import (
     pair_marked,
     put_codes,
 )
-from nmt_cli.translation.result import MarkedPair, Origin
+from nmt_cli.translation.result import MarkedPair, Origin, Rival
 
 # Finds the texts of a translation memory that are nearly the same: that share at least 80 % of their words, in order.
 #
@@ -218,6 +218,7 @@ def count_tokens(parts: Sequence[StoredTokens]) -> int:
 # several translations wins, so that a correction at the end of a file overrules earlier lines.
 
 
+MOST_CORRECTIONS = 50  # pairs of a file, each of which is meant for a text; in a larger one, most match none
 NUMBER_SIGN = "\0"  # stands for a number; no text has it
 
 
@@ -228,6 +229,7 @@ class RecalledTranslation(NamedTuple):
     text: str
     origin: Origin
     marked: tuple[MarkedPair, ...] = ()  # the words between marks that a document sets aside, as its pair has them
+    rivals: tuple[Rival, ...] = ()  # other translations of its source
 
 
 class SourceIndex(Protocol):
@@ -246,7 +248,10 @@ class TranslationMemory:
         self.target_language = target_language
         self.links_words = links_words
         self.targets: dict[str, str] = {}  # by the normal form of their sources
-        self.marked: dict[str, tuple[MarkedPair, ...]] = {}  # the marks that documents set aside, likewise
+        self.by_context: dict[str, dict[str, str]] = {}  # of sources whose files name contexts, by these
+        self.marked: dict[tuple[str, str], tuple[MarkedPair, ...]] = {}  # marks that documents set aside, of both sides
+        self.overruled: dict[str, dict[str, None]] = {}  # other translations in earlier files
+        self.corrections: dict[str, None] = {}  # the sources in small files, each of which is meant for a text
         self.indexes: list[SourceIndex] = []  # that were asked for, and learn of each new source
         self.by_register: dict[str, TranslationMemory] = {}  # with the pairs of that register besides all of this one
 
@@ -261,16 +266,16 @@ class TranslationMemory:
         """Returns the memory for requests with these tags: this one, unless some pairs are of their register."""
         return self.by_register.get(find_tag_value(tags, TagPurpose.REGISTER) or "", self)
 
-    def add(self, source: str, target: str, register: str | None = None) -> None:
+    def add(self, source: str, target: str, register: str | None = None, context: str | None = None) -> None:
         """Adds a pair, overruling an earlier one of the same source; ignores a pair with an empty side.
 
-        A pair of a register answers only those who ask for that.
+        A pair of a register answers only those who ask for that. A pair with a context overrules one in the same.
         """
         if register is not None:
-            self.open_register(register).add(source, target)
+            self.open_register(register).add(source, target, context=context)
             return
         for memory in self.by_register.values():
-            memory.add(source, target)
+            memory.add(source, target, context=context)
         key, target = make_memory_key(source), target if isinstance(target, MarkedText) else target.strip()
         if not (key and target.strip()):
             return
@@ -281,12 +286,22 @@ class TranslationMemory:
                 new.setdefault(moved, self.targets.get(moved, target))
         added = [source for source in new if source not in self.targets]
         self.targets |= new
-        self.marked.pop(key, None)
+        for new_key in new if context is not None or self.by_context else ():
+            self.add_context(new_key, context)
         if isinstance(source, MarkedText) and (marked := pair_marked(source, target)):
-            self.marked[key] = marked
+            self.marked[key, str(target)] = marked
         for index in self.indexes:
             for source in added:  # whenever an index is built, it has the same sources in the same order
                 index.add(source)
+
+    def add_context(self, source: str, context: str | None) -> None:
+        """Remembers the context in which a source has its translation; without one, it has it in all."""
+        if context is None:
+            self.by_context.pop(source, None)
+            return
+        target, contexts = self.targets[source], self.by_context.setdefault(source, {})
+        self.remember_others(source, {contexts.get(context, target)} - {target})
+        contexts[context] = target
 
     def update(self, other: TranslationMemory) -> None:
         """Adds all pairs of another memory, which overrule earlier ones."""
@@ -295,9 +310,37 @@ class TranslationMemory:
         self.overrule(other)
 
     def overrule(self, other: TranslationMemory) -> None:
-        """Adds the pairs of another memory that are of no register."""
-        self.marked = {key: pairs for key, pairs in self.marked.items() if key not in other.targets} | other.marked
+        """Adds the pairs of another memory that are of no register, and remembers other translations than those."""
+        for source in self.targets.keys() & other.targets.keys():
+            before = self.by_context.get(source, {None: self.targets[source]})
+            after = other.by_context.get(source, {None: other.targets[source]})
+            same = {name: text for name, text in before.items() if name in after or None in (name, *after)}
+            self.remember_others(source, (text for text in same.values() if text not in after.values()))
+            if None in after:
+                self.by_context.pop(source, None)
+        for source, contexts in other.by_context.items():
+            self.by_context[source] = self.by_context.get(source, {}) | contexts
+        for source, texts in other.overruled.items():
+            self.remember_others(source, texts)
+        self.marked |= other.marked
         self.targets |= other.targets
+        self.corrections |= dict.fromkeys(other.targets) if len(other) <= MOST_CORRECTIONS else other.corrections
+
+    def remember_others(self, source: str, others: Iterable[str]) -> None:
+        """Remembers translations of a source that another one overrules."""
+        if texts := dict.fromkeys(others):
+            self.overruled[source] = self.overruled.get(source, {}) | texts
+
+    def choose_target(self, source: str, context: str | None) -> str:
+        """Returns the translation of a source in this context; the last of all, if none has it."""
+        contexts = {} if context is None else self.by_context.get(source, {})
+        return contexts.get(context or "", self.targets[source])
+
+    def list_rivals(self, source: str, context: str | None) -> Iterator[Rival]:
+        """Yields the other translations that a source has in earlier files and, if none has its context, in others."""
+        contexts, target = self.by_context.get(source, {}), self.choose_target(source, context)
+        others = self.overruled.get(source, {}) | dict.fromkeys(() if context in contexts else contexts.values())
+        yield from (Rival(source, text, target) for text in others if text != target)
 
     def open_register(self, register: str) -> TranslationMemory:
         """Returns the memory of a register, which begins with all pairs of this one."""
@@ -308,49 +351,62 @@ class TranslationMemory:
         return self.by_register[register]
 
     def find(
-        self, text: str, convert: Callable[[str], str] = str, codes: Mapping[str, str] | None = None
+        self,
+        text: str,
+        convert: Callable[[str], str] = str,
+        codes: Mapping[str, str] | None = None,
+        context: str | None = None,
     ) -> RecalledTranslation | None:
-        """Returns the translation of a text, or None.
+        """Returns the translation of a text, preferably that in its context, or None.
 
         `convert` writes a number in the target's notation if the memory does not show it. `codes` are those that the
         text names.
         """
+        recalled = self.search(text, convert, codes or {}, context)
+        return recalled and recalled._replace(rivals=tuple(self.list_rivals(recalled.source, context)))
+
+    def search(
+        self, text: str, convert: Callable[[str], str], codes: Mapping[str, str], context: str | None
+    ) -> RecalledTranslation | None:
         key = make_memory_key(text)
-        target = self.targets.get(key)
-        if target is not None:
+        if key in self.targets:
+            target = self.choose_target(key, context)
             coded = self.bare_sources.sources.get(key)  # the same pair with its codes
             is_same = coded is not None and fit_marks(coded, self.targets[coded], text) == target
-            marked = pair_marked(coded, self.targets[coded]) if coded is not None and is_same else self.marked.get(key)
-            return RecalledTranslation(key, fit_breaks(target, text), "memory", marked or ())
-        other = self.find_other_marks(text, codes or {})
+            marked = pair_marked(coded, self.targets[coded]) if coded is not None and is_same else None
+            marked = self.marked.get((key, target), ()) if marked is None else marked
+            return RecalledTranslation(key, fit_breaks(target, text), "memory", marked)
+        other = self.find_other_marks(text, codes, context)
         if other is not None:
             return other
         template = make_template(key) if key else None
         source = None if template is None else self.templates.sources.get(template)
         if source is None:
             return None
-        adapted = replace_numbers(source, self.targets[source], key, self.target_language, convert)
+        target = self.choose_target(source, context)
+        adapted = replace_numbers(source, target, key, self.target_language, convert)
         if adapted is None:
             return None
-        marked = move_marks(self.marked.get(source, ()), (source, key), (self.targets[source], adapted))
+        marked = move_marks(self.marked.get((source, target), ()), (source, key), (target, adapted))
         return RecalledTranslation(source, fit_breaks(adapted, text), "memory_numbers", marked)
 
-    def find_other_marks(self, text: str, codes: Mapping[str, str]) -> RecalledTranslation | None:
+    def find_other_marks(self, text: str, codes: Mapping[str, str], context: str | None) -> RecalledTranslation | None:
         """Returns the translation of a text whose source in the memory has other marks, or None."""
         keys = map(make_bare_key, dict.fromkeys((put_codes(text, codes), text)))
         for source in (source for key in keys for source in (self.bare_sources.sources.get(key), key)):
             if source not in self.targets:
                 continue
-            before, target = name_codes(source, text, codes), name_codes(self.targets[source], text, codes)
+            stored = self.choose_target(source, context)
+            before, target = name_codes(source, text, codes), name_codes(stored, text, codes)
             fitted = None if before is None or target is None else fit_marks(before, target, text)
             if before is not None and target is not None and fitted is not None:
                 return RecalledTranslation(source, fit_breaks(fitted, text), "memory", pair_marked(before, target))
         return None
 
     def list_others(self, recalled: Iterable[str]) -> list[str]:
-        """Returns the sources that are not `recalled`, of those that differ in their marks alone the last."""
+        """Returns the corrections that are not `recalled`, of those that differ in their marks alone the last."""
         known = set(map(make_menu_key, recalled))
-        return list({key: source for source in self.targets if (key := make_menu_key(source)) not in known}.values())
+        return list({key: text for text in self.corrections if (key := make_menu_key(text)) not in known}.values())
 
     def has_text(self, text: str) -> bool:
         """Whether the memory has a translation of a text."""

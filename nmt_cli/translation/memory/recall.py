@@ -13,7 +13,7 @@ from nmt_cli.carrying.masking import mask
 from nmt_cli.search.constraints import TextId
 from nmt_cli.search.mixing import GuidedModel, StoredTokens, store_targets
 from nmt_cli.search.step_model import StepModel
-from nmt_cli.text.aligned import MarkedText
+from nmt_cli.text.aligned import MarkedText, read_context
 from nmt_cli.text.tags import TagSet
 from nmt_cli.translation.batch import Tools
 from nmt_cli.translation.forced import encode_pairs, force_translations, match_line, match_whole
@@ -51,15 +51,15 @@ class RecallingMemory(NamedTuple):
         if not line.strip():
             return list(pieces)
         convert = reader.context.write_number or str
-        codes = line.codes if isinstance(line, MarkedText) else None
-        whole = self.memory.find(line, convert, codes)
+        codes, context = line.codes if isinstance(line, MarkedText) else None, read_context(line)
+        whole = self.memory.find(line, convert, codes, context)
         if whole is not None:
             segment = Segment(line, (), blank_before=False, ends_sentence=True)
             return [make_recalled_piece(Piece(segment, mask(line, ())), whole)]
         result = list(pieces)
         for index, piece in enumerate(pieces):
             if len(pieces) > 1 and piece.is_translated and is_sentence(pieces, index):
-                recalled = self.memory.find(piece.segment.text, convert, codes)
+                recalled = self.memory.find(piece.segment.text, convert, codes, context)
                 result[index] = piece if recalled is None else make_recalled_piece(piece, recalled)
         return result
 

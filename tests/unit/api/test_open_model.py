@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.api.open_model import MemoryLanguageError, describe_foreign, load_memory, open_translator
+from nmt_cli.documents import open_document
+from nmt_cli.documents.config import DocumentOptions
+from nmt_cli.documents.document import DocumentSource
 from nmt_cli.errors import DataError, NotFoundError, OptionError
 from nmt_cli.runtime.installed_models import find_model
 from nmt_cli.search.config import SearchOptions
+from nmt_cli.text.aligned import read_context
 from nmt_cli.text.tags import parse_tag_list
 from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
@@ -55,6 +59,11 @@ XLIFF = (
     "<trans-unit id='1'><source>{}</source><target>{}</target></trans-unit>"
     "<trans-unit id='2'><source>The rest.</source><target state='new'>Rest?</target></trans-unit>"
     "</body></file></xliff>"
+)
+XLIFF_OF_TWO = (
+    '<xliff version="1.2"><file source-language="en" target-language="de"><body>'
+    "<trans-unit id='1'><source>Book</source><target>{}</target></trans-unit>"
+    "<trans-unit id='2'><source>Book</source><target>{}</target></trans-unit></body></file></xliff>"
 )
 PO = (
     'msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "The hat."\nmsgstr "Der Hut."\n\n'
@@ -132,6 +141,32 @@ def test_a_document_and_its_edited_translation_are_a_memory_with_the_same_marks(
     }
     with pytest.raises(DataError, match="2 texts and 1 text"):
         load_memory([f"{tmp_path}/a.html,{tmp_path}/c.html"], ("en", "de"))
+
+
+KEYED = {  # a text twice, with keys; "Buchen" and "Buch" are its translations
+    "m.po": 'msgctxt "a"\nmsgid "Book"\nmsgstr "{}"\n\nmsgctxt "b"\nmsgid "Book"\nmsgstr "{}"\n',
+    "m.xlf": XLIFF_OF_TWO,
+    "m.json": '{{"a": {{"c": "{}"}}, "b": {{"c": "{}"}}}}',
+    "m.yaml": "en:\n  a:\n    c: {}\n  b:\n    c: {}\n",
+    "m.ini": "[x]\na={}\nb={}\n",
+    "m.html": "<h1>{}</h1>\n<p>{}</p>\n",
+}
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_equal_texts_have_the_translations_with_their_keys(tmp_path: Path, name: str) -> None:
+    form, names, is_bilingual = KEYED[name], ["old", "edited"], name in ("m.po", "m.xlf")
+    for folder, texts in zip(names, (("Book", "Book"), ("Buchen", "Buch")), strict=True):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(form.format(*texts), encoding="utf-8")
+    old, edited = (str(tmp_path / folder / name) for folder in names)
+    memory = load_memory([edited if is_bilingual else f"{old},{edited}"], ("eng", "deu"))
+    new = form.format("", "") if is_bilingual else form.format("Book", "Book")
+    source = DocumentSource([new.encode()], name, DocumentOptions(), "deu", source_language="eng", memory=memory)
+    format = name.removeprefix("m.").replace("xlf", "xliff")
+    texts = [text for unit in open_document(format, source).read_with_domain() for text in unit.texts]
+    found = [memory.find(text, context=read_context(text)) for text in texts]
+    assert [(pair.text, pair.rivals) for pair in found if pair] == [("Buchen", ()), ("Buch", ())]
 
 
 @pytest.mark.parametrize(

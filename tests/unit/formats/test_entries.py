@@ -91,11 +91,11 @@ msgstr ""
 
 def test_catalogues_are_read_with_plurals_and_marks(tmp_path: Path) -> None:
     assert rows(tmp_path / "a.po", PO) == [
-        Row(7, 'Open "%s"', "„%s“ öffnen"),
-        Row(14, "one", "eins", is_unfinished=True),
-        Row(17, "file", "Datei"),
-        Row(17, "files", "Dateien"),
-        Row(21, "untranslated", ""),
+        Row(7, 'Open "%s"', "„%s“ öffnen", context="menu"),
+        Row(14, "one", "eins", is_unfinished=True, context=""),
+        Row(17, "file", "Datei", context=""),
+        Row(17, "files", "Dateien", context=""),
+        Row(21, "untranslated", "", context=""),
     ]
 
 

@@ -172,12 +172,16 @@ target-language="de"><body>
 <trans-unit id="1"><source>a <g id="1">b</g><x id="2"/></source><target>c<ph id="1">code</ph></target></trans-unit>
 <trans-unit id="2"><source>d</source><target state="new">e</target></trans-unit>
 <trans-unit id="3"><source>f</source></trans-unit></body></file></xliff>"""
-    expected = [Row(3, "a b", "c"), Row(4, "d", "e", is_unfinished=True), Row(5, "f", "")]
+    expected = [
+        Row(3, "a b", "c", context="1"),
+        Row(4, "d", "e", is_unfinished=True, context="2"),
+        Row(5, "f", "", context="3"),
+    ]
     assert rows(path, first) == expected
     second = """<xliff version="2.0" srcLang="en" trgLang="de"><file><unit id="1">
-<segment state="final"><source>a <pc id="1">b</pc><ph id="2"/></source><target>c</target></segment>
-<segment state="initial"><source>d</source><target>e</target></segment>
-<segment><source>f</source></segment></unit></file></xliff>"""
+<segment id="1" state="final"><source>a <pc id="1">b</pc><ph id="2"/></source><target>c</target></segment>
+<segment id="2" state="initial"><source>d</source><target>e</target></segment>
+<segment id="3"><source>f</source></segment></unit></file></xliff>"""
     assert [row._replace(line=row.line + 1) for row in rows(path, second)] == expected
     reader = open_reader(CorpusFile(path), ReadOptions())
     list(reader)

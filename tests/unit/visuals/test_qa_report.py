@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nmt_cli.rewriting.slips import ReadAs
-from nmt_cli.translation.result import FailedCheck, Hypothesis, LeastSure, Placed, Repair
+from nmt_cli.translation.result import FailedCheck, Hypothesis, LeastSure, Placed, Repair, Rival
 from nmt_cli.visuals.qa_report import (
     ENTRIES_SHOWN,
     UNSURE_SHOWN,
@@ -74,12 +74,21 @@ def test_every_change_is_shown_also_of_what_failed_no_check() -> None:
         ("protected", {"hypotheses": (with_spans("<1>", "<1>"),)}, "<1>"),
         ("kept", {"kept": ("Price",)}, "Price"),
         ("translated again", {"repairs": (Repair("loop", "wider beam"),)}, "wider beam"),
+        ("other pairs of the translation memory", {"rivals": (Rival("Book", "Buch", "Buchen"),)}, "Buch"),
     ]
     for _, fields, _ in changes:
         collected.add(same("word")._replace(**fields))  # type: ignore[arg-type]
     document, page = json.loads(render_json(collected)), render_page(collected)
     assert [entry["changes"] for entry in document["changed"]] == [{name: [text]} for name, _, text in changes]
     assert all(f"<dt>{name}</dt><dd>{escape(text)}</dd>" in page for name, _, text in changes)
+
+
+def test_remarks_about_the_whole_are_listed() -> None:
+    remarks = {"pairs that match <no> text": ["a -> b", "<c> -> d"]}
+    collected = QaReport(TITLES, "a.txt", ("eng", "deu"), remarks=remarks)
+    assert json.loads(render_json(collected))["remarks"] == remarks
+    page = render_page(collected)
+    assert "Pairs that match &lt;no&gt; text" in page and '<li dir="auto">&lt;c&gt; -&gt; d</li>' in page
 
 
 def test_the_page_is_whole_escaped_and_loads_nothing() -> None:

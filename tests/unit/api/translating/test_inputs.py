@@ -101,6 +101,17 @@ def test_what_nmt_wrote_into_a_folder_and_other_files_of_the_command_are_not_tra
     assert (reasons["one.de.txt"], reasons["memory.tmx"]) == ("the translation of one.txt", "used by another option")
 
 
+def test_a_record_knows_the_memory_with_which_a_file_was_written(book: Path) -> None:
+    (out := book / "out").mkdir(exist_ok=True)
+    (out / "one.txt").write_text("Eins.\n")
+    memories = [book / "memory.tmx", book.parent / "old file.docx"]
+    WrittenFiles().add(out / "one.txt", out / "one.txt", book / "one.txt", "", memories)
+    known = WrittenFiles()
+    lacking = [known.list_lacking(out / "one.txt", some) for some in (memories, memories[:1], [])]
+    names = [path.name for path in memories]
+    assert [[path.name for path in paths] for paths in lacking] == [[], names[1:], names]
+
+
 def test_options_decide_what_can_be_read(book: Path) -> None:
     assert list_places(book, column="text") == ["one.txt", "two/page.html", "two/table.csv"]
     assert list_places(book, format="text") == ["Makefile", "old.docx", "one.txt", "two/page.html", "two/table.csv"]

@@ -1,5 +1,8 @@
+import json
 import pickle
 import re
+from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
@@ -7,6 +10,7 @@ import pytest
 from nmt_cli.api.translating.outputs import FileSummaries
 from nmt_cli.api.translating.report import LINES_MOST, NO_TERM, Failing, TranslationReport
 from nmt_cli.carrying.glossary import Glossary
+from nmt_cli.documents.document import TornText
 from nmt_cli.errors import DataError, FailedLineError
 from nmt_cli.rewriting.slips import ReadAs
 from nmt_cli.translation.checks.table import CHECK_ROWS, CHECKS
@@ -20,10 +24,12 @@ from nmt_cli.translation.result import (
     Origin,
     Placed,
     Repair,
+    Rival,
     SourceCuts,
     Translation,
 )
 from nmt_cli.visuals.qa_report import CheckTitle, QaReport, render_page
+from support.documents import open_bytes
 
 NEVER_COUNTED = {"failed", "language", "spans", *(check.name for check in CHECKS if check.repaired)}  # told otherwise
 TITLES = {check.name: CheckTitle(check.summary, check.anchor) for check in CHECKS}
@@ -211,23 +217,55 @@ def test_a_memory_whose_pairs_guide_is_no_warning() -> None:
     ("pairs", "recalled", "left_out", "ending"),
     [
         (2, ["pair 0"], {}, '; no text matches 1 pair: "pair 1"'),
-        (50, ["pair 1"], {}, '; no text matches 49 pairs: "pair 0", "pair 2", "pair 3" ...'),
+        (
+            50,
+            ["pair 1"],
+            {},
+            '; no text matches 49 pairs: "pair 0", "pair 2", "pair 3" ... (add --report qa.html to see them all)',
+        ),
         (2, ["pair 0", "pair 1"], {}, ""),
         (2, ["pair 0"], {"leaves_out": True}, ""),  # which texts that stay as they are may have
         (2, ["pair 0"], {"keeps_edited": True}, '; no text of the other files matches 1 pair: "pair 1"'),
-        (51, ["pair 0"], {}, ""),  # a memory of many files
+        (51, ["pair 0"], {}, ""),  # no file of corrections
     ],
 )
 def test_corrections_that_no_text_has_are_named(
     pairs: int, recalled: list[str], left_out: dict[str, bool], ending: str
 ) -> None:
-    memory = TranslationMemory()
+    memory, of_file, of_another = TranslationMemory(), TranslationMemory(), TranslationMemory()
     for number in range(pairs):
-        memory.add(f"pair {number}", "Paar")
+        of_file.add(f"pair {number}", "Paar")
+    for number in range(60):
+        of_another.add(f"another {number}", "anderes")
+    memory.update(of_file)
+    memory.update(of_another)
     report = TranslationReport(memory=memory, languages=("eng", "deu"), **left_out)  # type: ignore[arg-type]
     report.add(make_translation({})._replace(source=" "))  # which the line of its file leaves out, too
     report.add(make_translation({"origin": "memory", "recalled": tuple(recalled)}))
     assert [remark.text for remark in report.list_remarks()] == [f"  1 of 1 line from the translation memory{ending}"]
+
+
+def test_texts_with_several_translations_in_the_memory_are_counted_once(tmp_path: Path) -> None:
+    report = TranslationReport(memory=TranslationMemory(), languages=("eng", "deu"), path=str(tmp_path / "qa.json"))
+    report.qa = QaReport(TITLES, "x", ("en", "de"), "line")
+    rivals = (Rival("Book", "Buch", "Buchen"), Rival("Book", "Buchung", "Buchen"), Rival("Go", "Los", "Weiter"))
+    for _ in range(2):
+        report.add(make_translation({"origin": "memory", "recalled": ("Book", "Go"), "rivals": rivals}))
+    said = "2 texts have several translations in the translation memory, of which the last counts: "
+    assert report.list_remarks()[0].text.startswith(f'{said}"Book" is "Buchen", not "Buch"; name the file')
+    report.memory = TranslationMemory()
+    of_file = TranslationMemory()
+    of_file.add("Book", "Buchen")
+    of_file.add("Bok", "Buchen")
+    report.memory.update(of_file)
+    document = open_bytes("text", b"Go\n")
+    document.noted.append(TornText(7, "Go <b>on</b>", "marks left out", False))
+    report.add_notes([document], SimpleNamespace(replacements=0))
+    report.write_qa()
+    assert json.loads((tmp_path / "qa.json").read_text())["remarks"] == {
+        "marks left out": ["x.text, line 7: Go <b>on</b>"],
+        "pairs of the translation memory that match no text": ["Bok -> Buchen"],
+    }
 
 
 @pytest.mark.parametrize(

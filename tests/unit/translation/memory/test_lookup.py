@@ -22,13 +22,14 @@ from nmt_cli.translation.memory.lookup import (
     replace_numbers,
 )
 from nmt_cli.translation.memory.marks import make_bare_key
-from nmt_cli.translation.result import WordSpan
+from nmt_cli.translation.result import Rival, WordSpan
 
 
 def remember(*pairs: tuple[str, str], language: str = "deu") -> TranslationMemory:
-    memory = TranslationMemory(language)
+    memory, of_file = TranslationMemory(language), TranslationMemory(language)
     for source, target in pairs:
-        memory.add(source, target)
+        of_file.add(source, target)
+    memory.update(of_file)
     return memory
 
 
@@ -51,6 +52,51 @@ def test_the_last_of_several_translations_counts() -> None:
     memory = remember(("Save", "Sichern"), ("Save", "Speichern"), ("Save", " "), ("", "nichts"))
     assert memory.find("Save") == RecalledTranslation("Save", "Speichern", "memory")
     assert len(memory) == 1
+
+
+def test_the_pair_with_the_context_of_a_text_counts_and_others_are_named_if_none_has_it() -> None:
+    memory = TranslationMemory()
+    for context, target in (("button", "Buchen"), ("noun", "Buch"), ("", "Buchung")):
+        memory.add("Book", target, context=context)
+    chosen = {context: memory.find("Book", context=context) for context in ("button", "noun", "", "menu", None)}
+    assert [(pair.text, [rival.text for rival in pair.rivals]) for pair in chosen.values() if pair] == [
+        *(("Buchen", []), ("Buch", []), ("Buchung", [])),
+        *[("Buchung", ["Buchen", "Buch"])] * 2,
+    ]
+    memory.add("Open 2 books", "2 Bücher öffnen", context="noun")
+    memory.add("Open 2 books", "2 Hefte öffnen", context="noun")  # in the same file, which does not say more of them
+    found = memory.find("Open 3 books", context="noun")
+    assert found == RecalledTranslation(
+        "Open 2 books",
+        "3 Hefte öffnen",
+        "memory_numbers",
+        rivals=(Rival("Open 2 books", "2 Bücher öffnen", "2 Hefte öffnen"),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "context", "expected", "rivals"),
+    [
+        ({None: "a"}, {None: "b"}, None, "b", ["a"]),
+        ({None: "a"}, {None: "a"}, None, "a", []),
+        ({"x": "a", "y": "b"}, {None: "c"}, "x", "c", ["a", "b"]),  # as a correction, which knows no contexts
+        ({"x": "a", "y": "b"}, {"x": "c"}, "x", "c", ["a"]),
+        ({"x": "a", "y": "b"}, {"x": "a"}, "y", "b", []),
+        ({None: "a"}, {"x": "b"}, "x", "b", ["a"]),
+        ({None: "a"}, {"x": "b"}, "y", "b", ["a"]),
+    ],
+)
+def test_pairs_of_a_later_file_overrule_earlier_ones_which_are_remembered(
+    first: dict[str | None, str], second: dict[str | None, str], context: str | None, expected: str, rivals: list[str]
+) -> None:
+    memory = TranslationMemory()
+    for pairs in (first, second):
+        of_file = TranslationMemory()
+        for name, target in pairs.items():
+            of_file.add("Book", target, context=name)
+        memory.update(of_file)
+    found = memory.find("Book", context=context)
+    assert found is not None and (found.text, [rival.text for rival in found.rivals]) == (expected, rivals)
 
 
 def test_line_breaks_of_a_translation_stay_where_its_text_has_some() -> None:
@@ -170,7 +216,7 @@ def test_marks_stay_around_the_same_words_if_numbers_change_and_go_with_their_pa
     found = memory.find(other)
     assert found is not None and found.text == "In 4 Tagen 12% zahlen."
     assert list_pairs(found, other) == [("12", "12"), ("days", "Tagen")]
-    memory.add(str(source), "In 3 Tagen 9% zahlen.")
+    memory.add(str(source), "In 3 Tagen zahlen Sie 9%.")
     assert (found := memory.find(source)) is not None and found.marked == ()
 
 
