@@ -279,7 +279,8 @@ def suggest_parent(manifest: Manifest, commands: BaseCommands, trained: Training
     for start in list_starts(sides[::-1] if trained.is_reversed else sides)[:1]:
         if trained.is_done or len(start.sides) > 1:
             option = ("--init-from", start.name)
-            yield make_suggestion(f"starting from {start.name}, with {start.reason}", commands.train.extend(option))
+            what = f"starting from {start.name}, {start.doubt or f'with {start.reason}'}"
+            yield make_suggestion(what, commands.train.extend(option))
 
 
 def make_suggestion(what: str, command: CommandLine) -> Suggestion:

@@ -340,7 +340,7 @@ def explain_start(start: KnownStart | None, starts: Sequence[KnownStart], config
         return f"few pairs: starts from {start.name}, which has {start.reason}; --init-from none prevents this"
     if not starts:
         return None
-    name, why = starts[0].name, starts[0].difference or "which may know the test sentences"
+    name, why = starts[0].name, starts[0].difference or starts[0].doubt
     if choose_start(starts, replace(config, time=None)):
         why = f"since --time chooses the size of the network, though it has {starts[0].reason}"
     return f"does not start from {name}, {why}; --init-from {name} does"

@@ -25,6 +25,7 @@ from nmt_cli.cli.app import Stop, catch_stop_signals
 from nmt_cli.cli.parsing.options import AsJson, DataOption, Force, WrittenModelOption, declare_option, with_settings
 from nmt_cli.cli.prepare import format_cut
 from nmt_cli.cli.render import Screen, StepBar, show_advice
+from nmt_cli.languages.codes import is_same_language
 from nmt_cli.model.config import ModelConfig, describe_network
 from nmt_cli.text.wrapping import format_count, shorten_text
 from nmt_cli.training.options import TrainOptions
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
 def describe_parent(parent: ParentInfo) -> str:
     """Returns which model a training run starts from, and how many of its pieces are used."""
-    languages = f"{parent.source_language} -> {parent.target_language}"
+    languages = " -> ".join(parent.languages)
     if parent.is_same_vocabulary:
         return f"starts from {parent.name} ({languages}), which has the same subwords"
     sides = [
@@ -127,6 +128,7 @@ class TrainingScreen(Watcher):
         self.bar: StepBar | None = None
         self.part = ""  # of several runs or stages, the current one
         self.is_timed = False  # the current run, by --time
+        self.parent: ParentInfo | None = None  # of the current run
 
     def __enter__(self) -> Self:
         return self
@@ -153,7 +155,7 @@ class TrainingScreen(Watcher):
             self.screen.warn(format_cut(info.truncation))
 
     def report_start(self, info: RunInfo) -> None:
-        self.is_timed = info.is_timed
+        self.is_timed, self.parent = info.is_timed, info.parent
         millions = info.weights / 1e6
         weights = f"{millions:.1f} M parameters" if millions >= 0.1 else format_count(info.weights, "parameter")
         devices = f"{info.devices}, {info.precision.replace('_', ' ')}"
@@ -275,6 +277,10 @@ class TrainingScreen(Watcher):
             return
         advice = None if was_stopped and not is_complete(outcome.report) else outcome.advice
         self.show_summary(outcome.report, request.directory, advice, outcome.example)
+        if self.parent is not None and all(map(is_same_language, self.parent.languages, request.corpus.languages)):
+            self.screen.warn(
+                f"{self.parent.name} may know the development and test sentences: the scores may be too high"
+            )
         if outcome.late_seconds is not None:
             seconds, time = format_time(outcome.late_seconds), request.training.time
             self.screen.warn(f"the whole command took {seconds}, longer than --time {time}")

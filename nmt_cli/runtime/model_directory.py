@@ -395,6 +395,11 @@ class KnownStart(NamedTuple):
     def reason(self) -> str:
         return f"the same {' and '.join(self.sides)} language{'s' if len(self.sides) > 1 else ''}"
 
+    @property
+    def doubt(self) -> str:
+        """The reason to distrust scores after this start: a model of both languages may have learned the test set."""
+        return "which may know the test sentences" if len(self.sides) > 1 else ""
+
 
 UNLIKE = 0.5  # difference of the shares of texts that begin with a capital, from which two corpora look unlike
 

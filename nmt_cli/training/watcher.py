@@ -48,6 +48,10 @@ class ParentInfo:
     context: int = 0  # sentences before that the new network reads, too
 
     @property
+    def languages(self) -> tuple[str, str]:
+        return self.source_language, self.target_language
+
+    @property
     def is_same_vocabulary(self) -> bool:
         """Whether every piece of the new network is the parent's."""
         return not any(counts.spelled or counts.drawn for counts in self.rows.values())

@@ -31,7 +31,7 @@ from nmt_cli.cli.train import COLUMNS, TrainingScreen, choose_columns
 from nmt_cli.model.config import RnnConfig
 from nmt_cli.runtime.installed_models import list_models
 from nmt_cli.text.wrapping import count_columns
-from nmt_cli.training.watcher import EpochRecord, RunInfo, SeedResult, StepStatus, Validation
+from nmt_cli.training.watcher import EpochRecord, RunInfo, ParentInfo, SeedResult, StepStatus, Validation
 
 WIDTHS = (40, 60, 80, 120)
 LINE = "rnn · additive attention · GRU 2x256 / 512 · 4.6 M parameters        CPU, 2 cores, float32"
@@ -236,6 +236,21 @@ def test_a_model_that_is_no_better_than_chance_is_ready_with_a_warning(capsys: p
     said = " ".join(capsys.readouterr().err.split())
     assert "model/ is ready: BLEU 4.6" in said
     assert "! this model can hardly translate: BLEU 4.6, and chrF 5.7 points below that of random sentences" in said
+
+
+@pytest.mark.parametrize(("languages", "is_doubted"), [(("en", "de"), True), (("en", "vi"), False)])
+def test_scores_after_a_start_from_a_model_of_both_languages_are_doubted(
+    languages: tuple[str, str], is_doubted: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    validation = Validation(2.0, 50.0, 16.0, 40.0, "b", "c", "a source", "h")
+    check = SimpleNamespace(default="int8", cost=0.1, int8_bytes=6_000_000)
+    report = SimpleNamespace(epochs=(1,), validation=validation, runs=(), int8_check=check)
+    outcome: Any = SimpleNamespace(report=report, advice=None, example=None, late_seconds=None)
+    request: Any = SimpleNamespace(directory=Path("model"), corpus=SimpleNamespace(languages=languages))
+    shown = TrainingScreen(Screen(), lambda: False)
+    shown.parent = ParentInfo("eng-deu", "eng", "deu", "", {})
+    shown.show_outcome(outcome, request, was_stopped=False)
+    assert ("! eng-deu may know the development and test sentences" in capsys.readouterr().err) == is_doubted
 
 
 @pytest.mark.parametrize("width", WIDTHS)
