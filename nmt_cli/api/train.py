@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -21,8 +20,9 @@ from nmt_cli.api.options.command_lines import (
     TypedOption,
     describe_train,
     find_saved_options,
-    list_values,
+    list_typed,
     locate_first_run,
+    name_beside,
     recall_prepare,
     recall_typed,
     select_explicit,
@@ -206,6 +206,7 @@ def open_request(
     if runs > 1 and role.processes > 1:
         raise OptionError(f"--runs cannot be used with {role.processes} processes", hint="start the runs one by one")
     corpus = PreparedCorpus.load(data)
+    values = network.to_mapping() | training.to_mapping()
     began = recall_typed(model, runs) if command["resume"] and not command["force"] else ()
     return TrainRequest(
         reverse_corpus(corpus) if reverse else corpus,
@@ -216,20 +217,11 @@ def open_request(
         deadline=deadline,
         explicit=select_explicit(explicit, model, resume=command["resume"], force=command["force"], runs=runs),
         ray=silence_ray(RayOptions(ray=ray)).ray,
-        typed=CommandLine("train", options=tuple(began)).extend(*list_typed(network, training, explicit)).options,
+        typed=CommandLine("train", options=tuple(began)).extend(*list_typed(values, explicit)).options,
         reverse=reverse,
         runs=runs,
         **command,
     )
-
-
-def list_typed(network: ModelConfig, training: TrainOptions, explicit: ExplicitOptions) -> list[TypedOption]:
-    """Returns the typed options of the network and of training, and the file of the others."""
-    values = network.to_mapping() | training.to_mapping()
-    typed: list[TypedOption] = [] if explicit.file is None else [("--config", str(explicit.file))]
-    for name, flag in explicit.typed.items():
-        typed += list_values(flag, values[name]) if name in values else []
-    return typed
 
 
 def describe_resumption(request: TrainRequest) -> CommandLine:
@@ -415,8 +407,7 @@ def describe_commands(request: TrainRequest, trained: TrainingSummary) -> BaseCo
     data, model, has_stages = request.corpus.directory, request.directory, trained.synthetic != "none"
     prepare = recall_prepare(request.corpus.manifest, data)
     typed = (*list_more(request), *request.typed)
-    others = (model.with_name(f"{model.name}-{number}") for number in count(2))
-    beside = describe_train(data, next(other for other in others if not other.exists()), *typed)
+    beside = describe_train(data, name_beside(model), *typed)
     commands = BaseCommands(prepare, describe_train(data, model, *typed, FORCE), beside=beside)
     if has_stages and not (model / STAGES).is_dir():  # what training could continue with
         return commands

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
@@ -18,7 +19,13 @@ from nmt_cli.cli.render import print_lines
 from nmt_cli.errors import NmtError
 from nmt_cli.formats import list_preparations
 from nmt_cli.languages.rules import find_rules
-from nmt_cli.runtime.installed_models import is_being_trained, list_installable, list_models, write_installation
+from nmt_cli.runtime.installed_models import (
+    is_being_trained,
+    list_beside,
+    list_installable,
+    list_models,
+    write_installation,
+)
 from nmt_cli.text.wrapping import format_count
 
 if TYPE_CHECKING:
@@ -26,7 +33,8 @@ if TYPE_CHECKING:
     from nmt_cli.runtime.model_directory import ModelCard
 
 FILES_NAMED = 3
-MODELS_NAMED = 2
+MODELS_NAMED = 2  # with a command
+MODELS_SHOWN = 5
 STATUS_COLUMN = 9  # of what follows a name such as "corpus"
 
 
@@ -37,7 +45,8 @@ class Status(NamedTuple):
     model: Path
     manifest: Manifest | None
     card: ModelCard | None
-    is_interrupted: bool  # whether a training run of the model can be resumed
+    beside: tuple[Path, ...]  # other models in its folder
+    interrupted: tuple[Path, ...]  # models there, perhaps this one, whose training can be resumed
     named_models: tuple[str, ...]  # installed ones
     problems: tuple[str, ...] = ()
     settings: str | None = None  # the configuration file of this directory, or why it is not read
@@ -46,10 +55,10 @@ class Status(NamedTuple):
     def read(cls, environment: Mapping[str, str]) -> Status:
         """Inspects the directories that commands would use here."""
         from nmt_cli.corpus.manifest import MANIFEST_NAME, Manifest
-        from nmt_cli.runtime.installed_models import CARD, find_model, list_models
+        from nmt_cli.runtime.installed_models import CARD, CHECKPOINTS, find_model, list_models
         from nmt_cli.runtime.model_directory import read_card
 
-        manifest, card, nearby, problems, is_interrupted = None, None, None, [], False
+        manifest, card, nearby, problems, interrupted = None, None, None, [], list[Path]()
         data, model = Path("prepared"), Path("model")
         try:
             nearby = find_file()
@@ -58,7 +67,10 @@ class Status(NamedTuple):
             manifest = Manifest.read(data) if (data / MANIFEST_NAME).is_file() else None
             model = find_model(model)
             card = read_card(model) if (model / CARD).is_file() else None
-            is_interrupted = has_interrupted_training(model)
+            if any(model.parent.glob(f"*/{CHECKPOINTS}/*.npz")):
+                from nmt_cli.training.checkpoints import list_interrupted  # numpy, which few directories need
+
+                interrupted = list_interrupted(model)
         except NmtError as error:
             problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
         return cls(
@@ -66,24 +78,12 @@ class Status(NamedTuple):
             model=model,
             manifest=manifest,
             card=card,
-            is_interrupted=is_interrupted,
+            beside=tuple(other for other in list_beside(model) if other != model),
+            interrupted=tuple(interrupted),
             named_models=tuple(list_models()),
             problems=tuple(problems),
             settings=nearby.warning or str(FILE) if nearby is not None else None,
         )
-
-
-def has_interrupted_training(model: Path) -> bool:
-    """Whether a training run in a model directory ended before its time. Raises DamagedError."""
-    from nmt_cli.runtime.model_directory import CARD, CHECKPOINTS
-
-    if is_being_trained(model) or not any((model / CHECKPOINTS).glob("*.npz")):
-        return False
-    from nmt_cli.training.checkpoints import read_facts  # numpy, which few directories need
-
-    facts = read_facts(model)
-    has_model = (model / CARD).is_file()  # which a checkpoint of an earlier version does not mention
-    return facts is not None and facts["updates"] > 0 and not facts.get("complete", has_model)
 
 
 def choose_place(name: str, default: Path, environment: Mapping[str, str], nearby: FoundFile | None) -> Path:
@@ -118,8 +118,9 @@ def describe_corpus(status: Status) -> str:
 def describe_model(status: Status) -> str:
     card = status.card
     if card is None:
-        others = f"; installed: {', '.join(status.named_models)}" if status.named_models else ""
-        state = "an interrupted training run" if status.is_interrupted else "none"
+        names = {"others": [f"{path}/" for path in status.beside], "installed": status.named_models}
+        others = "".join(f"; {kind}: {', '.join(models[:MODELS_SHOWN])}" for kind, models in names.items() if models)
+        state = "an interrupted training run" if status.model in status.interrupted else "none"
         state = "training is running" if is_being_trained(status.model) else state
         return f"{state} in {status.model}/{others}"
     network = str(card.network.get("architecture", "rnn"))
@@ -150,18 +151,25 @@ def compare_data(status: Status) -> str:
 
 def list_next(status: Status) -> list[str]:
     """Returns the next commands, most useful first."""
-    resumption = ["nmt train --resume"] if status.is_interrupted and status.manifest is not None else []
+    resumption = [f"nmt train{name_option(path, status)} --resume" for path in status.interrupted if status.manifest]
     if status.card is not None:
         scores = ["nmt evaluate"] if status.manifest is not None else []
         sentence = find_rules(status.card.source_language).example
         drawing = [f'nmt visualize "{sentence}"'] if sentence else []
-        return [*resumption, make_example(status.card.source_language), *scores, *drawing]
+        return [*resumption[:MODELS_NAMED], make_example(status.card.source_language), *scores, *drawing]
     if is_being_trained(status.model):
         return ["nmt visualize --curves"]
     if status.manifest is not None:
-        return resumption or ["nmt train"]
+        scores = [f"nmt evaluate{name_option(path, status)}" for path in status.beside]
+        start = [] if status.model in status.interrupted else ["nmt train"]
+        return [*resumption[:MODELS_NAMED], *scores[:MODELS_NAMED], *start]
     installed = [f"{make_example(name)} --model {name}" for name in status.named_models[:MODELS_NAMED]]
     return [*list_preparations()[:FILES_NAMED], *installed]
+
+
+def name_option(model: Path, status: Status) -> str:
+    """Returns the option for a model; empty for that which commands use here."""
+    return "" if model == status.model else f" --model {quote(str(model))}"
 
 
 def make_example(language: str) -> str:

@@ -131,6 +131,11 @@ def list_bundled_models() -> dict[str, Path]:
     return {card.parents[2].name: card.parent for card in cards}
 
 
+def list_beside(directory: Path) -> list[Path]:
+    """Returns the models in the folder of a directory, in order."""
+    return sorted(card.parent for card in directory.parent.glob(f"*/{CARD}"))
+
+
 def write_installation(name: str) -> str:
     """Returns the command that installs a bundled model beside this nmt, in the folder of its sources."""
     tools = {"pipx": "pipx inject nmt-cli data/models/{}", "uv": "uv tool install . --with ./data/models/{}"}
@@ -162,8 +167,7 @@ def explain_missing_model(directory: Path) -> NotFoundError:
     if is_being_trained(directory):
         hint = "wait until training finishes, or press Ctrl-C there: it then stops early with a usable model"
         return NotFoundError(f"{directory}/ is being trained, and contains no model yet", hint=hint)
-    beside = sorted(card.parent for card in directory.parent.glob(f"*/{CARD}"))
-    names = {**{path.name: str(path) for path in beside}, **{name: name for name in list_models()}}
+    names = {**{path.name: str(path) for path in list_beside(directory)}, **{name: name for name in list_models()}}
     nearest = find_nearest(directory.name, names)
     installable = list_installable()
     if directory.name in installable:

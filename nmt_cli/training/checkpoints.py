@@ -31,7 +31,7 @@ import numpy as np
 from nmt_cli.errors import DamagedError, OutputError
 from nmt_cli.files import acquire_system_lock, refuse_to_overwrite, stage_file, write_text
 from nmt_cli.records import build, parse_json
-from nmt_cli.runtime.installed_models import CHECKPOINTS, LOCK, is_packaged
+from nmt_cli.runtime.installed_models import CHECKPOINTS, LOCK, is_being_trained, is_packaged
 from nmt_cli.runtime.model_directory import CARD, HISTORY, STAGED, STAGES
 from nmt_cli.training.options import FIRST_RUN, KeptMetric
 from nmt_cli.training.watcher import EpochRecord, Validation
@@ -204,6 +204,21 @@ def read_facts(directory: Path) -> dict[str, Any] | None:
     """Returns the facts of the state, without loading its arrays; None if there is no state. Raises DamagedError."""
     path = locate_state(directory)
     return parse_facts(path, read_arrays(path, [FACTS])) if path.is_file() else None
+
+
+def list_interrupted(model: Path) -> list[Path]:
+    """Returns the models in the folder of this one, and perhaps itself, whose training ended before its time.
+
+    Raises DamagedError for a checkpoint of this model alone.
+    """
+    interrupted = []
+    for other in sorted({state.parents[1] for state in model.parent.glob(f"*/{CHECKPOINTS}/{STATE}")}):
+        with suppress(*() if other == model else (DamagedError,)):
+            facts = None if is_being_trained(other) else read_facts(other)
+            has_model = (other / CARD).is_file()  # which a checkpoint of an earlier version does not mention
+            if facts is not None and facts["updates"] > 0 and not facts.get("complete", has_model):
+                interrupted.append(other)
+    return interrupted
 
 
 def parse_facts(path: Path, arrays: NamedArrays) -> dict[str, Any]:

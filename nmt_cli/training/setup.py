@@ -18,6 +18,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from statistics import mean
 from typing import Any
 
@@ -34,7 +35,14 @@ from nmt_cli.runtime.onnx_engine import OnnxEngine
 from nmt_cli.text.profile import PROFILE_NAME
 from nmt_cli.text.profile_building import merge_profiles
 from nmt_cli.text.wrapping import format_count
-from nmt_cli.training.checkpoints import STATE, Checkpoints, assign_variables, read_arrays, write_arrays
+from nmt_cli.training.checkpoints import (
+    STATE,
+    Checkpoints,
+    assign_variables,
+    list_interrupted,
+    read_arrays,
+    write_arrays,
+)
 from nmt_cli.training.data.batches import (
     EarlierBatches,
     Replayed,
@@ -120,11 +128,23 @@ def open_deadline(request: TrainRequest, cluster: SingleProcess, updates: int | 
 
 
 def check_checkpoint(request: TrainRequest, replay: str | None, facts: dict[str, Any] | None) -> None:
-    """Raises DataError or OptionError for a checkpoint of another run; warns if there is none to resume from."""
+    """Raises DataError or OptionError for a checkpoint of another run.
+
+    Warns if there is none to resume from, naming those beside it, and if more epochs make a run that is like no other.
+    """
     if facts is not None:
         check_same_run(facts["identity"], request, replay)
+        epochs, before = request.training.epochs, facts["identity"]["training"].get("epochs")
+        if request.training.time is None and epochs != before:
+            request.watcher.warn(
+                f"the learning rate moves from the schedule of {before} epochs to that of {epochs}: to compare this "
+                f"model with others, train all with --epochs {epochs} from the start"
+            )
     elif request.resume:
-        request.watcher.warn(f"there is no checkpoint in {request.directory}/; training starts from the beginning")
+        others = [f"nmt train --model {quote(str(path))} --resume" for path in list_interrupted(request.directory)]
+        beside = f"; to continue another training run: {others[0]}" if others else ""
+        missing = f"there is no checkpoint in {request.directory}/"
+        request.watcher.warn(f"{missing}; training starts from the beginning{beside}")
 
 
 def warn_of_skipped_pairs(watcher: Watcher, replayed: Replayed | None) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nmt_cli.api.options.refusals import ExplicitOptions
 from nmt_cli.corpus.config import FILE_OPTIONS, SPLIT_OPTIONS, PrepareOptions, is_size
+from nmt_cli.errors import OptionError
 from nmt_cli.model.config import ModelConfig
 from nmt_cli.settings import Settings, name_option, option_fields
 from nmt_cli.training.options import FIRST_RUN, TrainOptions
@@ -136,17 +138,25 @@ def find_saved_options(
 ) -> Mapping[type[Settings], Mapping[str, Any]]:
     """Returns the options of the checkpoint that --resume continues from; empty without --resume or a checkpoint.
 
-    `values` holds all options. Raises OptionError for an explicit option that differs but cannot change.
+    `values` holds all options. Raises OptionError for an explicit option that differs but cannot change. Its hint also
+    names the command that trains another model with this option, to compare both.
     """
     if not values["resume"] or values["force"]:
         return {}
     from nmt_cli.training.request import read_saved_options, select_saved
 
-    directory, names = locate_first_run(values["model"], values["runs"]), {*explicit.typed, *explicit.filed}
-    stages = find_options_of_stages(values["model"], values["runs"])
-    if stages is not None:
-        return select_saved(directory, stages.saved, values, names)
-    return read_saved_options(directory, values, names)
+    model, runs, names = values["model"], values["runs"], {*explicit.typed, *explicit.filed}
+    directory, stages = locate_first_run(model, runs), find_options_of_stages(model, runs)
+    try:
+        if stages is not None:
+            return select_saved(directory, stages.saved, values, names)
+        return read_saved_options(directory, values, names)
+    except OptionError as error:
+        again = describe_train(values.get("data", Path("prepared")), name_beside(model), *recall_typed(model, runs))
+        another = again.extend(*list_typed(values, explicit))
+        raise OptionError(
+            error.message, hint=f"{error.hint}; to compare both, train another model: `{another}`"
+        ) from error
 
 
 def select_explicit(
@@ -170,6 +180,21 @@ def recall_typed(model: Path, runs: int) -> Sequence[TypedOption]:
         return stages.typed
     facts = read_started_facts(locate_first_run(model, runs)) or {}
     return [tuple(map(str, option)) for option in facts.get("typed", ())]
+
+
+def list_typed(values: Mapping[str, Any], explicit: ExplicitOptions) -> list[TypedOption]:
+    """Returns the typed options of the network and of training, given the values of all, and the file of the others."""
+    typed: list[TypedOption] = [] if explicit.file is None else [("--config", str(explicit.file))]
+    fields = (explicit.select_fields(ModelConfig) | explicit.select_fields(TrainOptions)) & values.keys()
+    for name, flag in explicit.typed.items():
+        typed += list_values(flag, values[name]) if name in fields else []
+    return typed
+
+
+def name_beside(model: Path) -> Path:
+    """Returns a directory for another model beside this one."""
+    others = (model.with_name(f"{model.name}-{number}") for number in count(2))
+    return next(other for other in others if not other.exists())
 
 
 def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:

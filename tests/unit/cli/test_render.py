@@ -31,7 +31,7 @@ from nmt_cli.cli.train import COLUMNS, TrainingScreen, choose_columns
 from nmt_cli.model.config import RnnConfig
 from nmt_cli.runtime.installed_models import list_models
 from nmt_cli.text.wrapping import count_columns
-from nmt_cli.training.watcher import EpochRecord, RunInfo, ParentInfo, SeedResult, StepStatus, Validation
+from nmt_cli.training.watcher import EpochRecord, ParentInfo, RunInfo, SeedResult, StepStatus, Validation
 
 WIDTHS = (40, 60, 80, 120)
 LINE = "rnn · additive attention · GRU 2x256 / 512 · 4.6 M parameters        CPU, 2 cores, float32"

@@ -78,6 +78,20 @@ def test_a_corpus_is_described_and_a_model_after_it(empty_place: Path, monkeypat
     assert describe_status({})[2].endswith("| nmt translate")  # the training is done
 
 
+def test_other_models_here_are_named_with_their_commands(empty_place: Path) -> None:
+    prepare(write_corpus(), empty_place / "prepared", PrepareOptions(vocab_size=300, dev="20", test="20"))
+    write_state(empty_place / "luong", updates=9)
+    (empty_place / "bahdanau").mkdir()
+    (empty_place / "bahdanau" / "model.json").write_text("{}")
+    assert describe_status({})[1:5] == [
+        "model    none in model/; others: bahdanau/",
+        "next     nmt train --model luong --resume",
+        "         nmt evaluate --model bahdanau",
+        "         nmt train",
+    ]
+    assert describe_status({"NMT_MODEL": "luong"})[2] == "next     nmt train --resume"
+
+
 def test_scores_of_the_last_evaluation_are_shown_until_the_model_changes(
     empty_place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

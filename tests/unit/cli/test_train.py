@@ -12,8 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from nmt_cli.api import startup
+from nmt_cli.api.options.command_lines import list_typed
 from nmt_cli.api.options.refusals import ExplicitOptions
-from nmt_cli.api.train import describe_resumption, list_typed
+from nmt_cli.api.train import describe_resumption
 from nmt_cli.cli.app import app
 from nmt_cli.cli.render import Screen
 from nmt_cli.cli.train import TrainingScreen, format_time
@@ -86,9 +87,10 @@ def test_commands_to_train_anew_keep_what_was_typed(tmp_path: Path) -> None:
     )
     network = ModelConfig.from_options(attention="general", tied=False, fixed_norm=True)
     typed = [("--attention", "general"), ("--no-tied",), ("--fixed-norm",)]
-    assert list_typed(network, TrainOptions(), explicit) == typed
+    values = network.to_mapping() | TrainOptions().to_mapping()
+    assert list_typed(values, explicit) == typed
     from_file = explicit._replace(file=Path("my recipe.toml"))
-    assert list_typed(network, TrainOptions(), from_file) == [("--config", "my recipe.toml"), *typed]
+    assert list_typed(values, from_file) == [("--config", "my recipe.toml"), *typed]
 
 
 def test_a_training_ended_at_once_says_what_is_saved_and_what_to_type(
@@ -210,6 +212,14 @@ def test_several_runs_go_on_although_the_best_so_far_is_a_model_already(
     assert "out of memory" in train("--runs", "2", "--resume") and seeds == [1]
     shutil.rmtree(model / "run-1")
     assert "already exists" in train("--runs", "2", "--resume") and seeds == [1]  # there are no runs to resume
+
+
+def test_an_option_that_cannot_change_may_train_another_model(tmp_path: Path) -> None:
+    write_state(tmp_path / "model", updates=9)
+    (tmp_path / "model-2").mkdir()
+    typed = ["--model", str(tmp_path / "model"), "--resume", "--units", "128", "--epochs", "30"]
+    said = " ".join(CliRunner().invoke(app, ["train", *typed]).stderr.split())
+    assert f"train another model: `nmt train --model {tmp_path / 'model-3'} --units 128 --epochs 30`" in said
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,10 @@ from nmt_cli.training.data.batches import TrainingBatches
 from nmt_cli.training.loop import TrainingRun
 from nmt_cli.training.options import TrainOptions
 from nmt_cli.training.request import TrainRequest, check_same_run, read_saved_options, read_started_facts
-from nmt_cli.training.setup import build_run, plan_handover, rescale_share
+from nmt_cli.training.setup import build_run, check_checkpoint, plan_handover, rescale_share
 from nmt_cli.training.step import TimedSchedule, Trainer
 from nmt_cli.training.watcher import EpochRecord, StepStatus, Validation, Watcher
+from support.fakes import write_state
 from support.slow import sample
 from support.training import nudge, weigh
 
@@ -316,6 +317,24 @@ def test_what_is_typed_and_cannot_change_is_named_alone(monkeypatch: pytest.Monk
         resume(architecture="transformer")
     with pytest.raises(OptionError, match=r"with --epochs 10, but you now set --epochs 3\n"):
         resume(epochs=3)
+
+
+def test_a_resumed_run_names_another_checkpoint_and_what_a_longer_schedule_means(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(Watcher, "warn", lambda self, problem: said.append(problem))
+    for name, done in (("a", True), ("b", False)):
+        write_state(tmp_path / name, updates=9, complete=done)
+    request = replace(make_request("data", NETWORKS[0], TrainOptions(epochs=20), tmp_path / "model"), resume=True)
+    check_checkpoint(request, None, None)
+    resumption = f"nmt train --model {tmp_path / 'b'} --resume"
+    assert said[0].endswith(f"starts from the beginning; to continue another training run: {resumption}")
+    for epochs, number in ((20, 0), (5, 1)):
+        identity = request.identify() | {"training": TrainOptions(epochs=epochs).to_mapping()}
+        check_checkpoint(request, None, {"identity": identity})
+        assert len(said) == 1 + number
+    assert said[1].endswith("train all with --epochs 20 from the start")
 
 
 def test_options_that_may_change_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
