@@ -10,7 +10,7 @@
     AMOUNTS             $5, 3×10⁸ m/s       with the target's marks, which `NumberNotation` learned from a corpus
     SCALED_AMOUNTS      $1.5 million        1,5 Millionen $
     TIMES, FULL_TIMES   5-6 PM, 14 Uhr      17:00-18:00, 14:00
-    HOUR_PARTS          half past nine      halb zehn
+    HOUR_PARTS          half past nine, ten past five, at six thirty    halb zehn, zehn nach fünf, um 6:30 Uhr
     IDENTIFIERS         v1.2.3, #123, [3]   as they are, and so are labels: version 3.1
 """
 
@@ -40,6 +40,7 @@ from nmt_cli.carrying.spans import (
 )
 from nmt_cli.carrying.syntax import REFERENCE
 from nmt_cli.languages.cldr import fold_words, spell_cardinal, spell_number
+from nmt_cli.languages.number_words import NumberWords
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.characters import DASHES, HYPHENS, OPENING_QUOTES, PAUSES, RAISED_DIGITS, THIN_BLANKS
 
@@ -612,7 +613,12 @@ FULL_TIMES = Kind(SpanKind.FULL_TIME, cues=r"\d\s[^\W\d_]{3}", search=find_full_
 def find_hour_parts(kind: Kind, text: str, context: Context) -> Iterator[Span]:
     """Yields quarters and halves of hours in words, of which networks confuse those before and after an hour."""
     source, target = (find_rules(language).hour_parts for language in context.languages)
-    offsets = {form.lower(): int(minutes) for minutes, forms in source.items() for form in forms.split("|")}
+    offsets = {
+        form.lower(): int(minutes)
+        for minutes, forms in source.items()
+        if minutes not in ("to", "past")
+        for form in forms.split("|")
+    }
     forms = "|".join(offsets) or "(?!)"
     for match in re.finditer(rf"(?i)(?<!\w)(?P<part>{forms})\s(?P<hour>[^\W\d_]+)", text) if target else ():
         minutes, word = offsets[match["part"].lower()], fold_words(match["hour"])
@@ -628,7 +634,51 @@ def find_hour_parts(kind: Kind, text: str, context: Context) -> Iterator[Span]:
             yield kind.make_span(match.start(), written)._replace(end=match.end(), covers=clock_word)
 
 
-HOUR_PARTS = Kind(SpanKind.FULL_TIME, cues=r"[^\W\d_]{4}\s[^\W\d_]{2}", search=find_hour_parts)
+def find_minutes(kind: Kind, text: str, context: Context) -> Iterator[Span]:
+    """Yields times with minutes in words: `ten past five`; `five to nine` and `six thirty` behind what times follow."""
+    source, target = map(find_rules, context.languages)
+    if not (source.hour_parts and target.hour_parts):
+        return
+    for match in compile_minutes(context.languages[0]).finditer(text):
+        side = (match["side"] or "").lower()
+        is_before, is_clock = side in source.hour_parts["to"].lower().split("|"), side in ("", source.clock_word.lower())
+        if source.hour_cues and not match["cue"] and (is_before or not side):
+            continue
+        numbers = [NumberWords.load(context.languages[0]).read(fold_words(match[name])) for name in ("first", "second")]
+        minutes, hour = numbers[::-1] if is_clock else numbers
+        if (
+            minutes is None
+            or hour is None
+            or not (0 < hour <= (2 * HALF_DAY if side else HALF_DAY) and 0 < minutes < 60)
+        ):
+            continue
+        if is_clock:
+            written = f"{hour}:{minutes:02} {target.clock_word}".rstrip()
+        else:
+            words = (spell_cardinal(number, context.languages[1]) for number in (minutes, hour))
+            written = f" {target.hour_parts['to' if is_before else 'past'].partition('|')[0]} ".join(words)
+        written = written[0].upper() + written[1:] if text[0].isupper() and not match.start("first") else written
+        yield kind.make_span(match.start("first"), written)._replace(end=match.end(), covers=target.clock_word)
+
+
+@cache
+def compile_minutes(language: str) -> re.Pattern[str]:
+    """Returns the pattern of minutes with an hour, in words."""
+    rules = find_rules(language)
+    words = {spell_cardinal(number, language) for number in range(1, 60)}
+    number = "|".join(sorted((re.sub("[- ]", "[- ]", word) for word in words), key=len, reverse=True))
+    sides = "|".join(filter(None, (rules.hour_parts["to"], rules.hour_parts["past"], rules.clock_word)))
+    return re.compile(
+        rf"(?i)(?<![\w-])(?:(?P<cue>{rules.hour_cues or '(?!)'})\s)?"
+        rf"(?P<first>{number})\s(?:(?P<side>{sides})\s)?(?P<second>{number})(?![\w-])"
+    )
+
+
+HOUR_PARTS = Kind(
+    SpanKind.FULL_TIME,
+    cues=r"[^\W\d_]{3}\s[^\W\d_]{2}",
+    search=lambda *texts: sorted((*find_hour_parts(*texts), *find_minutes(*texts)), key=lambda span: span.start),
+)
 
 
 MIXED, ITEMS = (

@@ -40,7 +40,8 @@ class LanguageRules(NamedTuple):
     clock: str  # pattern of words that tell the time
     am_before: str  # pattern of what "am" is a word before: 3 am Tisch, 3 am letzten Tag; but 5 am Monday
     clock_word: str  # behind a time in the 24-hour clock
-    hour_parts: dict[str, str]  # what stands before an hour, by its minutes from that; the first of several is written
+    hour_parts: dict[str, str]  # what stands before an hour, by its minutes from that, or what stands between: to, past
+    hour_cues: str  # pattern of what stands before a time such as six thirty, which may be two numbers elsewhere
     plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
     one_and_half: str  # pattern of the words for 1.5; `whole` are those that digits may replace: not an hour and a half
 
