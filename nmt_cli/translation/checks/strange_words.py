@@ -127,7 +127,7 @@ def find_copied(source: str, target: str, context: CheckContext) -> list[str]:
     shared = {word for word in shared if len(word) >= FEWEST_STRANGE and word.isalpha() and is_foreign(word, profile)}
     if not shared:
         return []  # fast for nearly all translations
-    ordinary = {word for word in list_ordinary(source, profile.source, shared) if word.lower() in shared}
+    ordinary = dict.fromkeys(word for word in list_ordinary(source, profile.source, shared) if word.lower() in shared)
     written = {word for token in target.split() if (word := read_word(token)) and word.lower() in shared}
     occurs = profile.target.words.has_occurred  # a noun that the network gives a capital is left as it was, too
     return [word for word in ordinary if word in written or not occurs(word.lower())]
