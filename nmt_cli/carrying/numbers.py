@@ -641,7 +641,8 @@ def find_minutes(kind: Kind, text: str, context: Context) -> Iterator[Span]:
         return
     for match in compile_minutes(context.languages[0]).finditer(text):
         side = (match["side"] or "").lower()
-        is_before, is_clock = side in source.hour_parts["to"].lower().split("|"), side in ("", source.clock_word.lower())
+        is_before = side in source.hour_parts["to"].lower().split("|")
+        is_clock = side in ("", source.clock_word.lower())
         if source.hour_cues and not match["cue"] and (is_before or not side):
             continue
         numbers = [NumberWords.load(context.languages[0]).read(fold_words(match[name])) for name in ("first", "second")]
