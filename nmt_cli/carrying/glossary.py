@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 from nmt_cli.carrying.spans import Kind, Span, SpanKind
@@ -83,10 +82,12 @@ class Glossary:
         Other formats of pairs, such as spreadsheets, are read as `nmt prepare` reads them. Headings that name both
         `languages` choose the columns, in any order. Raises DataError, naming the line, for any other line.
         """
+        from nmt_cli.formats.table_columns import find_side  # most lines are translated without a glossary
+
         content = path.read_bytes()
         format = recognise_format(path, content[:HEAD])
         if format.name not in LINES:
-            from nmt_cli.formats.opening import open_reader  # most lines are translated without a glossary
+            from nmt_cli.formats.opening import open_reader
 
             reader = open_reader(CorpusFile(path), ReadOptions(has_comments=True))
             if reader.has_columns:
@@ -102,11 +103,14 @@ class Glossary:
         lines = list(decode_lines(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), str(path)))
         rows = [[] if line.startswith("#") else line.rstrip("\r").split("\t") for line in lines]
         first, *others = [number for number, row in enumerate(rows) if "".join(row).strip()] or [0]
-        columns = find_named(rows[first], languages) if others else ()
-        if columns:
-            rows = [[row[column] for column in columns] if len(row) > max(columns) else row for row in rows]
-        if columns or (others and name_columns(rows[first])):
+        head = [rows[number] for number in (first, *others[:1])]
+        sides = [find_side(head, len(rows[first]), language) for language in languages]
+        columns = [side for side in sides if side is not None]
+        has_columns = len({*columns}) == len(sides)
+        if has_columns or (others and name_columns(rows[first])):
             rows[first] = []
+        if has_columns:
+            rows = [[row[column] for column in columns] if len(row) > max(columns) else row for row in rows]
         return cls.from_rows(enumerate(rows, start=1), str(path))
 
     @classmethod
@@ -286,16 +290,6 @@ def fold_case(text: str) -> str:
 def fold_apostrophes(text: str) -> str:
     """Returns a text with one sign for all apostrophes, and for the letter that they stand for in many languages."""
     return text if text.isascii() and "`" not in text else text.translate(ONE_APOSTROPHE)
-
-
-def find_named(cells: Sequence[str], languages: tuple[str, str]) -> Sequence[int]:
-    """Returns the columns whose headings name these languages, in their order; empty unless there is one of each."""
-    from nmt_cli.formats.table_columns import is_named_by
-
-    columns = [
-        [n for n, cell in enumerate(cells) if language and is_named_by(cell, language)] for language in languages
-    ]
-    return [*chain(*columns)] if [*map(len, columns)] == [1, 1] and columns[0] != columns[1] else ()
 
 
 def name_columns(cells: Sequence[str]) -> bool:

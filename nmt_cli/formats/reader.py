@@ -22,7 +22,7 @@ from nmt_cli.formats import name_line, name_place
 from nmt_cli.formats.input_stream import InputStream
 from nmt_cli.formats.inputs import STDIN, CorpusFile, ReadOptions
 from nmt_cli.formats.sniffing import find_column
-from nmt_cli.languages.codes import CODE, find_codes
+from nmt_cli.languages.codes import CODE, UNNAMED, find_codes, fold_name
 from nmt_cli.text.streams import LinePart
 from nmt_cli.text.tags import Tag, TagPurpose, TagSet, parse_tag_list
 from nmt_cli.text.wrapping import format_count, join_first, shorten_text
@@ -138,6 +138,13 @@ class Reader(ABC):
                     self.add_note(f"read as {stream.guessed_encoding}, because it is not UTF-8; {OTHER_ENCODING}")
         if row is None:
             raise DataError(f"{self.file.name} is empty", hint=f"the file must contain {self.expects}")
+
+    @property
+    def sides(self) -> Sequence[str]:
+        """Both languages, by code, or by a name that no list has; empty unless both are known."""
+        pairs = zip(self.languages or (), self.language_names or self.languages or (), strict=True)
+        sides = [fold_name(name) if code in UNNAMED else code for code, name in pairs]
+        return sides if all(sides) else ()
 
     def add_note(self, note: str, *, is_warning: bool = False) -> None:
         """Records a note for the user about how the file was read; a warning begins with an exclamation mark."""

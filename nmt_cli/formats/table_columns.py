@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nmt_cli.errors import DataError
@@ -28,7 +28,6 @@ from nmt_cli.languages.codes import (
     HEADING_SEPARATORS,
     LONGEST_NAME,
     NOT_CODES,
-    UNNAMED,
     find_code,
     find_codes,
     find_named_language,
@@ -135,19 +134,6 @@ class Layout:
     groups: dict[str, int] = field(default_factory=dict)  # the columns of `--group-column`
     tags: int | None = None  # the column of `--tag-column`
     language: int | None = None  # the column of the languages of the targets
-
-    def turn_to(self, usual: Sequence[str]) -> Layout:
-        """Returns the layout in the order of these languages (`name_sides`), if its headings name both."""
-        sides = name_sides(self.languages, self.names)
-        if self.languages is None or not sides or not all(map(is_same_language, sides, reversed(usual))):
-            return self
-        note = (
-            f"columns {self.target + 1} and {self.source + 1} are read, in the order of the first file, by their names"
-        )
-        source, target = self.languages
-        return replace(
-            self, source=self.target, target=self.source, languages=(target, source), names=self.names[::-1], note=note
-        )
 
     @property
     def known(self) -> list[int]:
@@ -299,12 +285,6 @@ def name_languages(headings: Sequence[str]) -> tuple[str, str] | None:
         return None if is_word else (source, target)
     is_mixed = len(find_code(source)) == len(find_code(target)) and len(source) != len(target)
     return (find_code(source), find_code(target)) if is_mixed and not has_region(source + target) else (source, target)
-
-
-def name_sides(languages: Sequence[str] | None, names: Sequence[str]) -> Sequence[str]:
-    """Returns two languages by their code, or else their name; empty unless both are known."""
-    sides = [fold_name(name) if code in UNNAMED else code for code, name in zip(languages or (), names, strict=False)]
-    return sides if all(sides) else ()
 
 
 def name_unknown(heading: str) -> str:

@@ -15,6 +15,7 @@ import csv
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, count, islice
 from shlex import quote
 from typing import NamedTuple, NoReturn, TypeVar
@@ -22,7 +23,7 @@ from typing import NamedTuple, NoReturn, TypeVar
 from nmt_cli.formats.reader import Reader, Row
 from nmt_cli.formats.sniffing import SEPARATOR
 from nmt_cli.formats.table_columns import Layout, count_filled, count_titles, find_layout, find_single_column
-from nmt_cli.languages.codes import guess_languages
+from nmt_cli.languages.codes import guess_languages, is_same_language
 from nmt_cli.text.tags import merge_tags
 from nmt_cli.text.wrapping import shorten_text
 
@@ -111,10 +112,12 @@ class TableReader(Reader):
         by_name = guess_languages(self.file.files[0].name)
         languages = [code for code in (*options.languages, *by_name) if code]
         layout = find_layout(records, options, self.file.name, languages)
-        if self.usual and not any((*options.languages, options.source_column, options.target_column)):
-            layout = layout.turn_to(self.usual)
         self.languages, self.headings, self.group_columns = layout.languages, layout.headings, tuple(layout.groups)
         self.language_names = layout.names
+        is_free = not (any(options.languages) or self.has_chosen_columns)
+        if is_free and self.usual and self.sides and all(map(is_same_language, self.sides, reversed(self.usual))):
+            self.options = replace(options, source_language=self.usual[0], target_language=self.usual[1])
+            return self.choose_layout(records)
         self.has_tag_column, self.has_language_column = layout.tags is not None, layout.language is not None
         if layout.language is not None and options.finds_languages:
             self.add_note(

@@ -173,15 +173,13 @@ def find_misread_rows(
             read = recognise_language(pairs, pairs.get_texts(side), rows)
             other: Side = "target" if side == "source" else "source"
             is_turned = read is None and recognise_language(pairs, pairs.get_texts(other), rows) == code
+            problem = ""
             if is_turned and usual in languages:
                 order = languages if config.reverse else languages[::-1]
                 typed = f"--source-language {order[0]} --target-language {order[1]}"
                 problem = (
                     f"a file whose {other} reads as {find_language(code).name}, the language of its {side}: its "
                     f"columns are the other way round; use {typed}{'' if config.reverse else ' --reverse'}"
-                )
-                yield from describe_rows(
-                    pairs, np.flatnonzero(rows), check=OtherFile.name, problem=problem, action="reported"
                 )
             if read is not None and find_code(read) != code:
                 has_column = find_tag_value(pairs.input_tags[number], kind) != find_tag_value(tags, kind)
@@ -191,6 +189,7 @@ def find_misread_rows(
                     f"a file whose {side} reads as {find_language(read).name}, but is treated as "
                     f"{find_language(code).name}; to change this, {remedy}"
                 )
+            if problem:
                 yield from describe_rows(
                     pairs, np.flatnonzero(rows), check=OtherFile.name, problem=problem, action="reported"
                 )

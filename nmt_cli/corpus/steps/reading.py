@@ -27,7 +27,6 @@ from nmt_cli.formats.inputs import NO_COLUMN, STDIN, CorpusFile, ReadOptions, re
 from nmt_cli.formats.opening import open_reader
 from nmt_cli.formats.reader import Reader, Row
 from nmt_cli.formats.sniffing import suggest_column
-from nmt_cli.formats.table_columns import name_sides
 from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, normalise
 from nmt_cli.text.streams import LinePart
 from nmt_cli.text.tags import TagPurpose, TagSet, find_tag_value, merge_tags, reverse_tags
@@ -341,7 +340,7 @@ def read_chunks(readers: list[Reader], config: PrepareOptions) -> Iterator[Chunk
     keep = frozenset(config.keep)
     for number, reader in enumerate(readers):
         if number:
-            reader.usual = name_sides(readers[0].languages, readers[0].language_names or readers[0].languages or ())
+            reader.usual = readers[0].sides
         rows = iter(reader)
         while chunk := list(islice(rows, CHUNK)):
             yield Chunk(number, list(map(swap_sides, chunk)) if config.reverse else chunk, keep)
