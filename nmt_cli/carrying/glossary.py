@@ -19,7 +19,6 @@ from nmt_cli.errors import DataError
 from nmt_cli.formats import name_place
 from nmt_cli.formats.inputs import CorpusFile, ReadOptions
 from nmt_cli.formats.sniffing import HEAD, recognise_format
-from nmt_cli.languages.codes import find_named_language
 from nmt_cli.languages.rules import find_rules
 from nmt_cli.text.aligned import AlignedText
 from nmt_cli.text.normalise import UNSPACED, find_unspaced, normalise
@@ -82,7 +81,7 @@ class Glossary:
         Other formats of pairs, such as spreadsheets, are read as `nmt prepare` reads them. Headings that name both
         `languages` choose the columns, in any order. Raises DataError, naming the line, for any other line.
         """
-        from nmt_cli.formats.table_columns import find_side  # most lines are translated without a glossary
+        from nmt_cli.formats.table_columns import are_headings, find_side  # most lines have no glossary
 
         content = path.read_bytes()
         format = recognise_format(path, content[:HEAD])
@@ -107,7 +106,7 @@ class Glossary:
         sides = [find_side(head, len(rows[first]), language) for language in languages]
         columns = [side for side in sides if side is not None]
         has_columns = len({*columns}) == len(sides)
-        if has_columns or (others and name_columns(rows[first])):
+        if has_columns or (others and len(rows[first]) == 2 and are_headings(rows[first], ())):
             rows[first] = []
         if has_columns:
             rows = [[row[column] for column in columns] if len(row) > max(columns) else row for row in rows]
@@ -290,15 +289,6 @@ def fold_case(text: str) -> str:
 def fold_apostrophes(text: str) -> str:
     """Returns a text with one sign for all apostrophes, and for the letter that they stand for in many languages."""
     return text if text.isascii() and "`" not in text else text.translate(ONE_APOSTROPHE)
-
-
-def name_columns(cells: Sequence[str]) -> bool:
-    """Whether a row names two columns, such as "English" and "German", rather than one thing in both languages."""
-    codes = [find_named_language(cell) for cell in cells]
-    is_term = len({cell.strip().casefold() for cell in cells}) < 2 or (codes[0] is not None and len(set(codes)) < 2)
-    from nmt_cli.formats.table_columns import are_headings
-
-    return len(cells) == 2 and not is_term and are_headings(cells, ())
 
 
 def check_row(row: Sequence[str], where: str) -> tuple[str, str]:
