@@ -220,7 +220,7 @@ class Translator:
 
     @check_call(*OF_SEARCH, more=MORE_OF_CALLS)
     def translate(self, texts: str | Iterable[str], **options: Unpack[SearchKeywords]) -> str | list[str]:
-        """Returns the translation of a line, or a list for several lines, in order. A blank line stays blank.
+        """Returns the translation of a line, or a list for several lines, in order. Blanks around a line stay.
 
         `nmt translate --help-all` explains the `options`.
         """
