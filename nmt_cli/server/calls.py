@@ -57,7 +57,8 @@ class Values(NamedTuple):
 
     def read_choice(self, name: str, *choices: str) -> str:
         """Returns one of the choices, in any case; the first by default. Raises RequestError for any other text."""
-        value = self.read_text(name, default=choices[0]).lower()
+        value = self.find(name)
+        value = (str(value) if isinstance(value, bool) else self.read_text(name, default=choices[0])).lower()
         if value not in choices:
             raise RequestError(400, f"Value for '{name}' not supported: {value}")
         return value

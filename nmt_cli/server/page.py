@@ -82,10 +82,9 @@ async def translate(call: Call) -> Any:
     model = call.service.pool.find(call.values.read_text("source"), call.values.read_text("target"))
     options = call.wishes.fit_to(model)._replace(n_best=HYPOTHESES)
     split = call.service.split_texts([text])
-    translations = iter(await call.service.translate_lines(model, split.lines, options, are_text=True))
-    lines = split.texts[0]
+    translations = await call.service.translate_lines(model, split.lines, options, are_text=True)
+    (lines,), (per_line,) = split.texts, split.match(translations)
     near = await asyncio.to_thread(lambda: [model.find_near(line.core, NEAR, options.tags) for line in lines])
-    per_line = [next(translations) if line.is_translated else None for line in lines]
     return {
         "lines": await asyncio.to_thread(
             lambda: list(map(describe_line, lines, per_line, near, select_shown(per_line)))
@@ -295,6 +294,7 @@ VALUES: dict[str, Any] = {  # types of the values of requests that are not just 
     **dict.fromkeys(("q", "text", "ignore_tags", "content"), str | list[str]),
     "text_list": list[str],
     "alternatives": int,
+    "quality": bool,
     "glossary": str | dict[str, str],
     "file": bytes,
 }

@@ -66,7 +66,7 @@ class TextLine(NamedTuple):
     is_translated: bool
 
     def write(self, translation: str) -> str:
-        return self.before + (translation if self.is_translated else self.core) + self.after
+        return self.before + translation + self.after
 
 
 def count_lines(texts: Sequence[str]) -> int:
@@ -79,6 +79,9 @@ def split_margins(line: str) -> TextLine:
     core = line.strip()
     start = line.index(core) if core else len(line)
     return TextLine(line[:start], core, line[start + len(core) :], has_letters(core))
+
+
+TranslatedLines = Sequence[Translation | None]  # of a text; None for a line that is not translated
 
 
 class SplitTexts(NamedTuple):
@@ -95,26 +98,28 @@ class SplitTexts(NamedTuple):
         """The lines to translate, in order."""
         return [line.core for text in self.texts for line in text if line.is_translated]
 
-    def join(self, translations: Sequence[Translation]) -> list[str]:
-        """Returns the texts with the translations of their lines."""
+    def match(self, translations: Sequence[Translation]) -> list[TranslatedLines]:
+        """Returns the translation of each line of each text."""
         remaining = iter(translations)
+        return [[next(remaining) if line.is_translated else None for line in text] for text in self.texts]
+
+    def join(self, translated: Sequence[TranslatedLines]) -> list[str]:
+        """Returns the texts with the translations of their lines."""
         return [
-            "".join(line.write(next(remaining).text if line.is_translated else "") for line in text)
-            for text in self.texts
+            "".join(line.write(done.text if done else line.core) for line, done in zip(text, lines, strict=True))
+            for text, lines in zip(self.texts, translated, strict=True)
         ]
 
     def join_alternatives(
-        self, translations: Sequence[Translation], number: int, find_near: Callable[[str], list[str]]
+        self, translated: Sequence[TranslatedLines], number: int, find_near: Callable[[str], list[str]]
     ) -> list[list[str]]:
         """Returns other translations of each single-line text, without repeats.
 
         Those of near texts, which people wrote, come first; then those of the model, best first.
         """
-        remaining = iter(translations)
         alternatives = []
-        for text in self.texts:
-            parts = [next(remaining) if line.is_translated else None for line in text]
-            only = parts[0] if len(parts) == 1 else None
+        for text, lines in zip(self.texts, translated, strict=True):
+            only = lines[0] if len(lines) == 1 else None
             texts = [hypothesis.text for hypothesis in only.hypotheses] if only is not None else []
             near = find_near(text[0].core) if texts else []
             others = [other for other in dict.fromkeys([*near, *texts]) if other != texts[0]]
@@ -262,6 +267,7 @@ class TranslatedTexts(NamedTuple):
     texts: list[str]
     alternatives: list[list[str]]  # of each text, if they were asked for
     guesses: Sequence[Detected] = ()  # the language of each text, if it was detected
+    lines: Sequence[TranslatedLines] = ()  # of each text that is no markup
 
     @property
     def warning(self) -> str:
@@ -365,18 +371,18 @@ class Service:
         guesses = [kept.get(index, guess if guess.other is not None else best) for index, (guess, best) in pairs]
         asked = ["" if index in kept else text for index, text in enumerate(texts)]
         options = wishes.fit_to(model)
-        others: list[list[str]] = []
+        others, lines = list[list[str]](), list[TranslatedLines]()
         if are_markup:
             translated = await self.translate_markup(model, asked, kept_tags, options)
         else:
-            split = self.split_texts(asked)
-            translations = await self.translate_lines(model, split.lines, options._replace(n_best=1 + alternatives))
-            translated = split.join(translations)
+            split, options = self.split_texts(asked), options._replace(n_best=1 + alternatives)
+            lines = split.match(await self.translate_lines(model, split.lines, options))
+            translated = split.join(lines)
             if alternatives:
                 find_near = partial(model.find_near, most=alternatives, tags=options.tags)
-                others = await asyncio.to_thread(split.join_alternatives, translations, alternatives, find_near)
+                others = await asyncio.to_thread(split.join_alternatives, lines, alternatives, find_near)
         results = [text if index in kept else translated[index] for index, text in enumerate(texts)]
-        return TranslatedTexts(model, results, others, guesses)
+        return TranslatedTexts(model, results, others, guesses, lines)
 
     async def translate_markup(
         self, model: ServedModel, texts: Sequence[str], kept_tags: frozenset[str], options: RequestOptions = USUAL

@@ -19,7 +19,7 @@ from nmt_cli.plugins import list_plugins
 from nmt_cli.server.admission import INTERNAL_ERROR, RequestError, explain_error, explain_missing, name_caller
 from nmt_cli.server.calls import BOTH, GET, Call, Reply, ServedPath, find_address, find_secret
 from nmt_cli.server.models import is_any
-from nmt_cli.server.service import DEFAULT, Detected, TranslatedDocument, choose_register
+from nmt_cli.server.service import DEFAULT, Detected, TranslatedDocument, TranslatedLines, choose_register
 from nmt_cli.text.tags import parse_tag_name
 
 if TYPE_CHECKING:
@@ -79,7 +79,17 @@ async def translate_deeplx(call: Call) -> DeepLXTranslation:
 # as plugins of OmegaT require.
 
 
-NO_ALTERNATIVES = "alternatives are empty, because format is html; they need format text"
+ONLY_OF_TEXT = "no alternatives and no quality, because format is html; they need format text"
+
+
+class FlaggedCheck(Reply):
+    kind: str
+    message: str
+
+
+class Quality(Reply):
+    checks: list[FlaggedCheck]
+    confidence: float | None = None
 
 
 class GuessedLanguage(Reply):
@@ -92,6 +102,7 @@ class TranslateReply(Reply):
     detectedLanguage: GuessedLanguage | list[GuessedLanguage] | None = None
     alternatives: list[str] | list[list[str]] | None = None
     translation: str | list[str] | None = None
+    quality: Quality | list[Quality] | None = None
     warning: str | None = None
 
 
@@ -99,11 +110,6 @@ class LanguageRow(Reply):
     code: str
     name: str
     targets: list[str]
-
-
-class FlaggedCheck(Reply):
-    kind: str
-    message: str
 
 
 class FlaggedText(Reply):
@@ -163,8 +169,11 @@ async def translate(call: Call) -> TranslateReply | ListedTranslations | DeepLXT
     answer = TranslateReply(translated.texts, warning=call.warning or None)
     if is_any(source):
         answer.detectedLanguage = describe_guesses(translated.guesses)
-    if number and are_markup:
-        call.warning = answer.warning = "; ".join(filter(None, [call.warning, NO_ALTERNATIVES]))
+    rates = values.read_choice("quality", "false", "true") == "true"
+    if are_markup and (number or rates):
+        call.warning = answer.warning = "; ".join(filter(None, [call.warning, ONLY_OF_TEXT]))
+    if rates and not are_markup:
+        answer.quality = list(map(rate_lines, translated.lines))
     if number:
         answer.alternatives = translated.alternatives or [[] for _ in texts]
     if not is_list:  # each list has one item
@@ -217,6 +226,13 @@ def list_checks(translation: Translation) -> list[FlaggedCheck]:
     """Returns the failed checks of a translation, without places in the code."""
     messages = {"failed": f"not translated: {INTERNAL_ERROR}"}
     return [FlaggedCheck(kind, messages.get(kind, message)) for kind, message in translation.checks]
+
+
+def rate_lines(lines: TranslatedLines) -> Quality:
+    """Returns the failed checks of a text, and the confidence of its least confident line."""
+    done = list(filter(None, lines))
+    rated = [line.confidence for line in done if line.confidence is not None]
+    return Quality([check for line in done for check in list_checks(line)], min(rated, default=None))
 
 
 def write_address(call: Call, document: TranslatedDocument) -> str:
@@ -326,7 +342,7 @@ async def list_settings(call: Call) -> ServerSettings:
 PATHS = (
     ServedPath(
         *("/translate", translate, "Translate one text or several.", ("q", "source", "target")),
-        *(("format", "alternatives", "formality", "tag", "glossary"), BOTH),
+        *(("format", "alternatives", "quality", "formality", "tag", "glossary"), BOTH),
     ),
     ServedPath("/detect", detect_language, "Detect the language of a text.", ("q",), (), BOTH),
     ServedPath("/languages", list_languages, "List the languages.", methods=GET, needs_key=False),

@@ -252,10 +252,31 @@ def test_the_answer_about_a_document_says_how_many_texts_failed_which_checks() -
     ]
 
 
+def test_the_answer_about_texts_says_which_checks_they_failed_if_asked() -> None:
+    def doubt(text: str) -> Translation:
+        checks = (FailedCheck("numbers", "the number 3 is missing"),) * text.count("3")
+        return louder(text)._replace(checks=checks, confidence=1 / len(text))
+
+    client, values = Client(Service(make_pool(rule=doubt)[0])), {"source": "en", "target": "de"}
+    texts = ["a 3\n\nb 333", "c", "?"]
+    answer = client.ask("/translate", q=texts, **values, quality=True)["quality"]
+    assert [([check["kind"] for check in text["checks"]], text.get("confidence")) for text in answer] == [
+        *((["numbers"] * 4, 1 / 5), ([], 1), ([], None)),
+    ]
+    assert client.get("/translate?q=a&source=en&target=de&quality=true").json()["quality"]["confidence"] == 1
+    for refused in (
+        "/translate?q=a&source=en&target=de&quality=high",
+        "/translate?q=a&source=en&target=de&qualty=true",
+    ):
+        assert client.get(refused).status_code == 400
+    assert "quality" not in client.ask("/translate", q="a", **values, quality=False)
+
+
 def test_html_has_no_alternatives_and_the_answer_says_so() -> None:
-    values = {"q": "hello", "source": "en", "target": "de", "format": "html", "alternatives": 3}
+    values = {"q": "hello", "source": "en", "target": "de", "format": "html", "alternatives": 3, "quality": True}
     answer = Client().post("/translate", json=values)
     assert answer.json()["alternatives"] == [] and "they need format text" in answer.json()["warning"]
+    assert "quality" not in answer.json()
     assert answer.json()["warning"] in answer.headers["Warning"]
 
 

@@ -82,7 +82,7 @@ ASKED: list[tuple[str, str, dict[str, Any]]] = [
     (
         "post /translate",
         "/translate",
-        {"json": {"q": "a", "source": "auto", "target": "de", "alternatives": 1}},
+        {"json": {"q": "a", "source": "auto", "target": "de", "alternatives": 1, "quality": True}},
     ),
     ("post /translate", "/translate", {"json": {"text_list": ["a"], "target_lang": "de"}}),
     ("post /translate", "/translate", {"json": {"text": "a", "target_lang": "de"}}),
