@@ -294,7 +294,8 @@ class TrainingScreen(Watcher):
         validation = report.validation
         is_low = validation.bleu < HARDLY_TRANSLATES and validation.chance_chrf is not None
         chance = f" (random sentences: chrF {validation.chance_chrf:.1f})" if is_low else ""
-        score = f"BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} on the development set{chance}"
+        case = ", ignoring case" if "case:lc" in validation.bleu_signature else ""
+        score = f"BLEU {validation.bleu:.1f}, chrF {validation.chrf:.1f} on the development set{case}{chance}"
         epochs = ", ".join(map(str, sorted(report.epochs)))
         which = f"mean of epochs {epochs}" if len(report.epochs) > 1 else f"epoch {epochs}"
         if report.runs:

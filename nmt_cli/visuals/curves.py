@@ -166,9 +166,12 @@ def label_best(axes: Any, panel: CurvePanel, best: Mapping[str, Any], history: H
 
 
 def plot_histories(axes: Any, panel: CurvePanel, histories: Histories) -> None:
-    """Plots one curve for each model; a ring marks its best epoch."""
-    style_axes(axes, f"development {panel.title}" if panel.key == "dev_loss" else panel.title)
+    """Plots one curve for each model, and its training loss in a faint one; a ring marks its best epoch."""
+    is_loss = panel.key == "dev_loss"
+    style_axes(axes, "loss (nats per target token; faint: training)" if is_loss else panel.title)
     for (name, history), (colour, dashes, marker) in zip(histories.items(), cycle(LINE_STYLES), strict=False):
+        if is_loss:
+            plot_values(axes, history, "loss", color=colour, linestyle=dashes, alpha=0.35)
         plot_values(axes, history, panel.key, color=colour, linestyle=dashes, marker=marker, label=name)
         best = find_best_epoch(history)
         if best is not None and panel.is_validated:

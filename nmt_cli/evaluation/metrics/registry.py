@@ -102,8 +102,8 @@ NAMES = (*METRICS, *RESOURCE_METRICS, ALL)
 def resolve_names(requested: Sequence[str] = (ALL,)) -> tuple[str, ...]:
     """Returns the names of the requested metrics as in the tables, each once.
 
-    `all` stands for all of METRICS, in order. Case and hyphens do not matter (ROUGE-L is rougeL); commas separate
-    names. Raises OptionError for an unknown metric, naming the nearest.
+    `all` stands for all of METRICS, in order. Case, hyphens and underscores do not matter (ROUGE-L and rouge_l
+    are rougeL); commas separate names. Raises OptionError for an unknown metric, naming the nearest.
     """
     names_by_key = {name.lower(): (name,) for name in (*METRICS, *RESOURCE_METRICS)} | {ALL: tuple(METRICS)}
     names: dict[str, None] = {}
@@ -118,8 +118,8 @@ def resolve_names(requested: Sequence[str] = (ALL,)) -> tuple[str, ...]:
 
 
 def simplify_name(name: str) -> str:
-    """Returns a metric's name without its case and its hyphens."""
-    return name.lower().replace("-", "")
+    """Returns a metric's name without its case, its hyphens and its underscores."""
+    return name.lower().replace("-", "").replace("_", "")
 
 
 def find_metric(name: str) -> MetricFunction:

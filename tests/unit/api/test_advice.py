@@ -36,6 +36,7 @@ def make_manifest(
     return SimpleNamespace(
         counts=counts,
         source=SimpleNamespace(is_text=True, everyday_share=0.99),
+        target=SimpleNamespace(unknown_share=0.0),
         source_language="eng",
         target_language="vie",
         direction="eng -> vie",
@@ -96,8 +97,14 @@ def test_a_model_that_is_better_than_usual_is_told_no_range() -> None:
 def test_of_text_unlike_that_which_was_measured_no_range_is_told() -> None:
     manifest = make_manifest()
     assert "typical" in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
-    for of_text, several in ((0.3, "eng -> vie"), (0.99, "eng -> vie, khm")):
+    for of_text, unknown, lowercase, several in (
+        (0.3, 0.0, False, "eng -> vie"),
+        (0.99, 0.14, False, "eng -> vie"),
+        (0.99, 0.0, True, "eng -> vie"),
+        (0.99, 0.0, False, "eng -> vie, khm"),
+    ):
         manifest.source.everyday_share, manifest.direction = of_text, several
+        manifest.target.unknown_share, manifest.options["lowercase"] = unknown, lowercase
         assert "typical" not in advise_on_corpus(manifest, COMMANDS).format_lines()[0]
     manifest = make_manifest()
     manifest.target_language = "shp"  # whose long words lower BLEU

@@ -229,12 +229,12 @@ def test_a_model_that_has_learned_nothing_is_not_ready(
 
 
 def test_a_model_that_is_no_better_than_chance_is_ready_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
-    validation = Validation(2.0, 50.0, 4.6, 22.6, "b", "c", "a source", "h", chance_chrf=28.3)
+    validation = Validation(2.0, 50.0, 4.6, 22.6, "case:lc", "c", "a source", "h", chance_chrf=28.3)
     check = SimpleNamespace(default="int8", cost=0.1, int8_bytes=6_000_000)
     report: Any = SimpleNamespace(epochs=(1,), validation=validation, runs=(), int8_check=check)
     TrainingScreen(Screen(), lambda: False).show_summary(report, Path("model"))
     said = " ".join(capsys.readouterr().err.split())
-    assert "model/ is ready: BLEU 4.6" in said
+    assert "model/ is ready: BLEU 4.6, chrF 22.6 on the development set, ignoring case (random" in said
     assert "! this model can hardly translate: BLEU 4.6, and chrF 5.7 points below that of random sentences" in said
 
 

@@ -77,7 +77,7 @@ def test_several_models_have_a_line_each_and_their_best_epochs_are_marked(tmp_pa
     history = read_history(tmp_path)
     worse = [{**record, "best": record["epoch"] == 2} for record in history]
     svg = render_curves_svg({"a & b": history, "models/" + "long" * 20: worse})
-    assert "a &amp; b" in svg and "best epoch" in svg and "development loss" in svg
+    assert "a &amp; b" in svg and "best epoch" in svg and "faint: training" in svg
     lines = format_curves({"one": history, "two": worse})
     assert "two: 3 epochs, the best is epoch 2" in lines and lines.count("") == 1
 
@@ -91,7 +91,8 @@ def test_the_best_epoch_is_labelled_with_its_value(tmp_path: Path) -> None:
 def test_each_curve_has_the_value_of_each_epoch_at_that_epoch(tmp_path: Path) -> None:
     write_history(tmp_path, 4)
     history = read_history(tmp_path)[1:]  # as of a model whose first epoch was not kept in the history
-    figure = build_curves_figure({"m": history})
-    curves = [list(zip(*line.get_data(), strict=True)) for axes in figure.axes for line in axes.lines]
-    for key in ("loss", "dev_loss", "bleu", "chrf", "learning_rate"):
-        assert [(record["epoch"], record[key]) for record in history] in curves
+    for names in ("m", "mn"):
+        figure = build_curves_figure(dict.fromkeys(names, history))
+        curves = [list(zip(*line.get_data(), strict=True)) for axes in figure.axes for line in axes.lines]
+        for key in ("loss", "dev_loss", "bleu", "chrf", "learning_rate"):
+            assert curves.count([(record["epoch"], record[key]) for record in history]) == len(names)

@@ -21,7 +21,9 @@ def test_several_metrics_keep_their_order_and_come_once() -> None:
     assert resolve_names(["chrf", "all"])[0] == "chrf" and len(resolve_names(["chrf", "all"])) == len(METRICS)
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("BLEU", "bleu"), ("BLEU-4", "bleu4"), ("ROUGE-L", "rougeL")])
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("BLEU", "bleu"), ("BLEU-4", "bleu4"), ("ROUGE-L", "rougeL"), ("rouge_l", "rougeL")]
+)
 def test_names_as_they_are_written_in_papers_are_understood(typed: str, meant: str) -> None:
     assert resolve_names([typed]) == (meant,)
 
