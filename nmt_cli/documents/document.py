@@ -208,6 +208,10 @@ class Document(ABC):
         """Whether a unit is marked in such a way that programs ignore its translation."""
         return False
 
+    def complete(self, written: str | bytes) -> str | bytes:
+        """Returns the document as it is written once all of its units are known; of a table, a row."""
+        return written
+
     def report_to(self, outer: Document) -> None:
         """Shares the notes with a document around this one."""
         self.notes, self.torn, self.noted = outer.notes, outer.torn, outer.noted

@@ -25,7 +25,6 @@ from nmt_cli.documents.marks import InlineItem, TextSyntax, make_text, read_spel
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.text.aligned import Edit
 from nmt_cli.text.words import has_letters
-from nmt_cli.translation.result import Translation
 
 # The lines of a translated Markdown passage: none begins a block, and links keep their form.
 #
@@ -491,19 +490,8 @@ class Passage:
 class MarkdownDocument(Document):
     preamble = text = ""
 
-    def read_checked(self) -> Iterator[TranslationUnit]:
-        """Yields the units, which write nothing, and one that writes the document: links need all headings."""
-        written: list[str] = []
-
-        def hold(unit: TranslationUnit, translations: Sequence[Translation]) -> str:
-            written.append(str(unit.write(translations)))
-            return ""
-
-        for unit in super().read_checked():
-            yield unit._replace(write=partial(hold, unit))
-        yield TranslationUnit(
-            (), lambda _: self.preamble + follow_headings(self.text, "".join(written).removeprefix(self.preamble))
-        )
+    def complete(self, written: str | bytes) -> str:
+        return self.preamble + follow_headings(self.text, str(written).removeprefix(self.preamble))
 
     def read_units(self) -> Iterator[TranslationUnit]:
         whole = self.source.read_text(MARKDOWN_MEBIBYTES)

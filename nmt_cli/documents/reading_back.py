@@ -104,7 +104,7 @@ class ReadBack:
                 number, source = unit.first, shorten_text(" ".join(unit.texts), LONGEST_QUOTED_TEXT)
                 self.document.torn.append(TornText(number, source, problem, unit.was_flagged, unit.location))
         data = b"".join(pieces)
-        return data.decode("utf-8") if self.is_text else data
+        return self.document.complete(data.decode("utf-8") if self.is_text else data)
 
     def undo_torn(self, pieces: list[bytes], written: list[WrittenUnit]) -> Iterator[tuple[WrittenUnit, str]]:
         """Puts the source in place of the pieces that fail, and yields their units, each with its fault."""

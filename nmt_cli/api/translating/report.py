@@ -20,7 +20,6 @@ from nmt_cli.translation.result import NO_TRANSLATION, CheckError, SourceCuts, d
 if TYPE_CHECKING:
     from nmt_cli.carrying.glossary import Glossary
     from nmt_cli.runtime.model_directory import ModelCard
-    from nmt_cli.translation.checks.table import CheckRow
     from nmt_cli.translation.config import CheckOptions
     from nmt_cli.translation.memory.lookup import TranslationMemory
     from nmt_cli.translation.result import CheckKind, Fault, Placed, Rival, Translation
@@ -299,8 +298,10 @@ class TranslationReport:
         counted = {"failed", *faults, *(["spans"] if self.doubtful_spans else [])}
         for check in CHECKS:
             if self.failures[check.name] and check.name not in counted:
-                brief = f"{self.failures[check.name]:,} {check.summary}{self.name_texts(check.name)}"
-                yield Remark(self.describe_failures(check), brief)
+                count, text = f"{self.failures[check.name]:,}", f"{check.summary}{self.name_texts(check.name)}"
+                words = f": {self.untranslated.shown}" if check.name == "untranslated" else ""
+                things = format_count(self.texts, self.source_cuts.thing)
+                yield Remark(f"{count} of {things} {text}{words}", f"{count} {text}")
         if faults:
             kinds = ", ".join(count_faults(fault, count) for fault, count in faults.most_common())
             sentences = count_things(faults.total(), "sentence")
@@ -373,12 +374,6 @@ class TranslationReport:
         reverse = next(iter(find_models((self.languages[1], self.languages[0]))), None)
         hints += [f"for the opposite direction: --model {reverse}"] if reverse else []
         return DataError(f"{texts} already in {target}", hint="; ".join(hints))
-
-    def describe_failures(self, check: CheckRow) -> str:
-        """Returns the line about texts that failed a check: their number, the faults, and the first texts."""
-        things = format_count(self.texts, self.source_cuts.thing)
-        words = f": {self.untranslated.shown}" if check.name == "untranslated" else ""
-        return f"{self.failures[check.name]:,} of {things} {check.summary}{self.name_texts(check.name)}{words}"
 
     def name_rules(self) -> str:
         """Returns the line that names the rules of the failed checks in the documentation."""

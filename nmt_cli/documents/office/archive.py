@@ -212,8 +212,9 @@ class ArchiveDocument(Document):
 DESCRIBED = frozenset({"docPr", "cNvPr"})  # of pictures and shapes, in Office Open XML
 DESCRIPTION_ATTRIBUTES = ("descr", "title")
 LANGUAGE_ATTRIBUTE = re.compile(
-    r'(?P<before><w:lang\b[^<>]*?\bw:val="|<a:(?:r|def|endPara)RPr\b[^<>]*?\blang="|\bfo:language=")'
-    r'(?P<language>[A-Za-z]{2,3}(?:-\w+)*)"(?P<country> fo:country=")?(?(country)\w+")'
+    r'(?P<before><w:lang\b[^<>]*?\bw:val="|<a:(?:r|def|endPara)RPr\b[^<>]*?\blang="|\bfo:language="'
+    r"|<(?:lang|dc:language\b[^<>]*)>\s*)"
+    r'(?P<language>[A-Za-z]{2,3}(?:-\w+)*)(?P<after>"|\s*</)(?P<country> fo:country=")?(?(country)\w+")'
 )
 FILE_NAME = re.compile(r"\S+\.\w{2,4}")
 
@@ -277,7 +278,7 @@ def set_language(text: str, source: str, target: str) -> str:
         if not has_same_primary_tag(match["language"], source):
             return match[0]
         country = match["country"] and f'{match["country"]}none"'  # of OpenDocument
-        return f'{match["before"]}{tag}"{country or ""}'
+        return f"{match['before']}{tag}{match['after']}{country or ''}"
 
     return LANGUAGE_ATTRIBUTE.sub(replace_language, text)
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from nmt_cli.documents.document import Document, DocumentSource, TranslationUnit
+from nmt_cli.documents.document import Document, TranslationUnit
 from nmt_cli.documents.html import HtmlDocument
 from nmt_cli.documents.marks import InlineItem, make_text
 from nmt_cli.documents.office.archive import ArchiveDocument, ParagraphReader, make_point
-from nmt_cli.documents.xml import XmlNode, decode_xml, enclose, make_text_item
+from nmt_cli.documents.xml import XmlNode, enclose, make_text_item
 from nmt_cli.formats.archives import refuse_part
-from nmt_cli.languages.codes import find_language_tag, has_same_primary_tag
 from nmt_cli.text.aligned import Edit
 from nmt_cli.text.words import has_word
 
@@ -80,7 +78,6 @@ class OpenDocument(ArchiveDocument):
 
 
 CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
-DUBLIN_CORE_LANGUAGE = re.compile(r"(<dc:language\b[^<>]*>)([^<]*)(?=</dc:language>)")
 PAGE, CONTENTS = "application/xhtml+xml", "application/x-dtbncx+xml"
 
 
@@ -124,19 +121,12 @@ class EpubDocument(ArchiveDocument):
     def read_part(self, name: str) -> Iterator[TranslationUnit]:
         source = self.open_part(name)
         if name == self.package:
-            return TextReader(frozenset({"title", "description"})).read_units(self.set_language(source), self.notes)
+            return TextReader(frozenset({"title", "description"})).read_units(source, self.notes)
         if self.types.get(name) == CONTENTS:
             return TextReader(frozenset({"text"})).read_units(source, self.notes)
         page = HtmlDocument(source)
         page.notes = self.notes
         return page.read_units()
-
-    def set_language(self, source: DocumentSource) -> DocumentSource:
-        """Returns the package document with the target as the book's language."""
-        tag = find_language_tag(self.source.target_language)
-        text = b"".join(source.lines).decode("utf-8", "surrogateescape")
-        text = DUBLIN_CORE_LANGUAGE.sub(lambda match: f"{match[1]}{tag or match[2]}", text, count=1)
-        return source._replace(lines=[text.encode("utf-8", "surrogateescape")])
 
 
 # Books in FictionBook (`.fb2`): one XML file with paragraphs, poems, notes and pictures; only their text changes.
@@ -150,7 +140,6 @@ class EpubDocument(ArchiveDocument):
 
 BOOK_PARAGRAPHS = frozenset("p v subtitle text-author book-title th td".split())
 KEPT_IN_BOOKS = frozenset("binary author translator document-info publish-info custom-info stylesheet".split())
-BOOK_LANGUAGE = re.compile(r"(<lang>)(\s*[\w-]+\s*)(</lang>)")
 
 
 class BookReader(ParagraphReader):
@@ -173,18 +162,4 @@ class BookReader(ParagraphReader):
 
 class BookDocument(Document):
     def read_units(self) -> Iterator[TranslationUnit]:
-        decoded = decode_xml(self.source)
-        text = decoded.text if self.source.reads_back else self.rename_language(decoded.text)
-        mark = decoded.mark if isinstance(decoded.mark, bytes) else decoded.mark.encode()
-        data = text.encode(decoded.encoding, "xmlcharrefreplace")
-        return BookReader().read_units(self.source._replace(lines=[mark + data]), self.notes)
-
-    def rename_language(self, text: str) -> str:
-        """Returns a book in the model's source language with the target's as its language."""
-        tag = find_language_tag(self.source.target_language)
-
-        def replace_language(match: re.Match[str]) -> str:
-            is_source = tag and has_same_primary_tag(match[2].strip(), self.source.source_language)
-            return f"{match[1]}{tag}{match[3]}" if is_source else match[0]
-
-        return BOOK_LANGUAGE.sub(replace_language, text, count=1)
+        return BookReader().read_units(self.source, self.notes)
