@@ -21,7 +21,6 @@ from itertools import pairwise, zip_longest
 from typing import ClassVar
 
 from nmt_cli.documents.document import Document, TranslationUnit, make_verbatim_unit, weave
-from nmt_cli.documents.encodings import decode_document
 from nmt_cli.documents.marks import InlineItem, TextSyntax, read_spelled_text
 from nmt_cli.documents.paragraph import Paragraph
 from nmt_cli.documents.xml import MARKUP_SYNTAX
@@ -248,7 +247,7 @@ class CueDocument(Document):
 # Subtitles and lyrics with a cue per line: a pattern finds its text; times, styles and the rest are kept.
 
 
-LINE_CUE_MEBIBYTES = 48
+CUE_MEBIBYTES = 48
 
 
 class LineCueDocument(CueDocument):
@@ -257,8 +256,12 @@ class LineCueDocument(CueDocument):
     cue: ClassVar[re.Pattern[str]]
 
     def read_units(self) -> Iterator[TranslationUnit]:
-        text = self.source.read_text(LINE_CUE_MEBIBYTES)
-        yield from self.translate_cues(text, [TextRange(*match.span("text")) for match in self.cue.finditer(text)])
+        text = self.source.read_text(CUE_MEBIBYTES)
+        yield from self.translate_cues(text, list(self.find_cues(text)))
+
+    def find_cues(self, text: str) -> Iterator[TextRange]:
+        """Yields the range of each cue's text, in order. Raises DataError for a file without any."""
+        yield from (TextRange(*match.span("text")) for match in self.cue.finditer(text) if match["text"] is not None)
 
 
 class AdvancedSubtitleDocument(LineCueDocument):
@@ -298,21 +301,15 @@ class LyricsDocument(LineCueDocument):
 # Subtitles (SubRip): numbers and times are kept byte for byte.
 
 
-SRT_MEBIBYTES = 48
 STAMP = re.compile(r"\d{1,2}:\d{1,2}:\d{1,2}[.,]\d{1,3}")
 NEXT_NUMBER, LAST_NUMBER = re.compile(r"\n\s*\d+\Z"), re.compile(r"\n\s*\n *\d+\Z")  # behind the text of a cue
 
 
-class SubtitleDocument(CueDocument):
+class SubtitleDocument(LineCueDocument):
     line_end = re.compile(r"\\N|\r?\n")  # the first as in Advanced SubStation
     syntax = TextSyntax(re.compile(r"\\N|[ \t\r\n]+"), lambda _: " ", str)
 
-    def read_units(self) -> Iterator[TranslationUnit]:
-        text = self.source.read_text(SRT_MEBIBYTES)
-        yield from self.translate_cues(text, list(self.find_cues(text)))
-
     def find_cues(self, text: str) -> Iterator[TextRange]:
-        """Yields the range of each cue's text, in order. Raises DataError if there are no cues."""
         times = [line for line in CUE_LINE.finditer(text) if len(STAMP.findall(line[0])) == 2]
         if text.strip() and not times:
             self.source.refuse(1, "there is no cue", "a cue has a line with two times: 00:00:01,000 --> 00:00:02,000")
@@ -327,40 +324,19 @@ class SubtitleDocument(CueDocument):
 # Subtitles (WebVTT): the text of each cue is translated; times, settings, notes, styles and the header are kept.
 
 
-TIMING_LINE = re.compile(
-    r"[ \t]*(?:\d{2,}:)?\d\d:\d\d\.\d{3}[ \t]+-->[ \t]+(?:\d{2,}:)?\d\d:\d\d\.\d{3}(?:[ \t][^\r\n]*)?\r?\n?"
-)
-VTT_KEPT_BLOCKS = ("NOTE", "STYLE", "REGION", "WEBVTT")
+VTT_TIME, VTT_LINE = r"(?:\d{2,}:)?\d\d:\d\d\.\d{3}", r"[ \t]*[^\s][^\r\n]*"
 
 
-class WebVttDocument(CueDocument):
+class WebVttDocument(LineCueDocument):
+    cue = re.compile(
+        rf"^(?<!\S\n)(?<!\S\r\n)\ufeff?(?:NOTE|STYLE|REGION|WEBVTT)[^\r\n]*(?:\r?\n{VTT_LINE})*"
+        rf"|^[ \t]*{VTT_TIME}[ \t]+-->[ \t]+{VTT_TIME}(?:[ \t][^\r\n]*)?\r?\n"
+        rf"(?P<text>(?:(?!.*-->){VTT_LINE}(?:\r?\n(?!.*-->){VTT_LINE})*)?)",
+        re.MULTILINE,
+    )
     syntax = MARKUP_SYNTAX
 
-    def read_units(self) -> Iterator[TranslationUnit]:
-        decoded = decode_document(self.source, lambda _: "utf-8")
-        yield make_verbatim_unit(decoded.mark)
-        if not decoded.text.startswith("WEBVTT"):
+    def find_cues(self, text: str) -> Iterator[TextRange]:
+        if not text.startswith(("WEBVTT", "\ufeffWEBVTT")):
             self.source.refuse(1, "this is not WebVTT: the first line must be WEBVTT", "name its format with --format")
-        yield from self.translate_cues(decoded.text, list(find_cues(decoded.text)))
-
-
-def find_cues(text: str) -> Iterator[TextRange]:
-    """Yields the range of each cue's text, without the line end after it."""
-    start: int | None = None  # of the text of a cue, after its times
-    block = ""  # the first line of what stands between two blank lines
-    for match in CUE_LINE.finditer(text):
-        line = match[0]
-        if start is not None and line.strip() and "-->" not in line:
-            continue
-        if start is not None:
-            yield make_range(text, start, match.start())
-            start = None
-        block = (block or line) if line.strip() else ""
-        if line.strip() and not block.startswith(VTT_KEPT_BLOCKS) and TIMING_LINE.fullmatch(line):
-            start, block = match.end(), ""
-    if start is not None:
-        yield make_range(text, start, len(text))
-
-
-def make_range(text: str, start: int, end: int) -> TextRange:
-    return TextRange(start, start + len(text[start:end].rstrip("\r\n")))
+        return super().find_cues(text)

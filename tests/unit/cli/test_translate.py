@@ -163,7 +163,7 @@ def test_the_hint_names_no_model_where_the_default_is(tmp_path: Path, monkeypatc
     [
         ("nwes.txt", "did you mean news.txt?"),
         ("news", "did you mean news.txt?"),
-        ("news.txt new.txt", "did you mean news.txt?"),
+        ("news.txt new.txt", "did you mean news.txt?; for an output: -o new.txt"),
         ("one.csv b.txt", "to list the files: ls ."),
         ("data/a data/b", "to list the files: ls ."),
     ],
