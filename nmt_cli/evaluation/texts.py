@@ -90,7 +90,11 @@ def read_side(path: Path, role: SideRole) -> SideText:
 
 
 def open_lines(path: Path) -> tuple[FileFormat, list[str]]:
-    """Returns the format and lines of a file or of standard input. Raises DataError for other formats."""
+    """Returns the format and lines of a file or of standard input, split only at line feeds.
+
+    Other line ends of Unicode (U+2028, U+0085, ...) stay inside their sentence: splitting there would shift all later
+    lines. Raises NotFoundError, and DataError for other formats, and naming the line with invalid UTF-8.
+    """
     name = "standard input" if path == STDIN else str(path)
     with open(0 if path == STDIN else require_file(path), "rb", closefd=path != STDIN) as file:
         format = require_use(recognise_format(None if path == STDIN else path, file.peek(HEAD)[:HEAD]), "score", name)
@@ -200,11 +204,9 @@ def read_xliff(path: Path, role: SideRole) -> SideText:
 
     reader = XliffReader(CorpusFile(path), ReadOptions())
     rows = list(reader)
-    source, target = reader.languages or ("", "")
-    return SideText(
-        [[row.source if role == "source" else row.target for row in rows]],
-        language=source if role == "source" else target,
-    )
+    side = int(role != "source")
+    texts = [(row.source, row.target)[side] for row in rows]
+    return SideText([texts], language=(reader.languages or ("", ""))[side])
 
 
 def refuse_row(path: Path, number: int, problem: str, hint: str = "") -> NoReturn:
@@ -232,18 +234,6 @@ class ParallelText:
     languages: tuple[DeclaredLanguage, ...] = ()  # of those files that declare one
     tags: tuple[TagSet, ...] = ()  # of each line; empty if no line has any
     text_sizes: tuple[int, ...] = ()  # of the texts that the lines are, in order; empty if their order means nothing
-
-
-def read_sentences(path: Path) -> list[str]:
-    """Returns the lines of a UTF-8 file, split only at line feeds; a carriage return before one is dropped.
-
-    Other line ends of Unicode (U+2028, U+0085, ...) stay inside their sentence: splitting there would shift all later
-    lines. Raises NotFoundError, and DataError naming the line with invalid UTF-8.
-    """
-    with require_file(path).open("rb") as file:
-        require_use(recognise_format(path, file.peek(HEAD)[:HEAD]), "score", str(path))
-        lines = list(decode_lines(file, str(path)))
-    return [line.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}") for line in lines[:1]] + lines[1:]  # byte order mark
 
 
 def read_lines_of(path: Path, role: SideRole) -> list[str]:

@@ -14,7 +14,7 @@ from nmt_cli.api.drawings.drawing import Drawing, DrawingRequest, check_outputs,
 from nmt_cli.api.open_model import open_translator
 from nmt_cli.api.startup import require_tensorflow, silent_tensorflow
 from nmt_cli.errors import DataError, FailedLineError, OptionError
-from nmt_cli.evaluation.texts import read_sentences
+from nmt_cli.evaluation.texts import open_lines
 from nmt_cli.formats import name_place
 from nmt_cli.text.normalise import normalise
 from nmt_cli.text.tags import TagSet
@@ -237,13 +237,13 @@ def warn_of_translations(translations: Sequence[Translation], max_length: int, d
     for translation in translations:
         if translation.failure:
             drawing.warn(f"{translation.failure} on {translation.source!r}, which is not drawn")
-        elif not translation.text:
+        elif not translation.text.strip():
             drawing.warn(f"the translation of {translation.source!r} is empty")
 
 
 def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the sources and targets of a tab-separated file. Raises DataError for a line that is not a pair."""
-    rows = [line.split("\t") for line in read_sentences(path)]
+    rows = [line.split("\t") for line in open_lines(path)[1]]
     for number, row in enumerate(rows, start=1):
         if len(row) < 2 or not (row[0].strip() and row[1].strip()):
             raise DataError(

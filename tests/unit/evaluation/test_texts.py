@@ -4,7 +4,7 @@ import pytest
 
 from nmt_cli.errors import DataError, NotFoundError
 from nmt_cli.evaluation.analysis.warnings import list_warnings
-from nmt_cli.evaluation.texts import list_language_warnings, read_files, read_sentences, read_side
+from nmt_cli.evaluation.texts import list_language_warnings, open_lines, read_files, read_side
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -14,18 +14,18 @@ def write(path: Path, content: bytes) -> Path:
 
 def test_only_line_feeds_end_a_line_and_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
     content = "\ufeffa\u2028b\x85c\x0bd\r\ne\rf\n\ng"
-    assert read_sentences(write(tmp_path / "x", content.encode())) == ["a\u2028b\x85c\x0bd", "e\rf", "", "g"]
+    assert open_lines(write(tmp_path / "x", content.encode()))[1] == ["a\u2028b\x85c\x0bd", "e\rf", "", "g"]
 
 
 def test_bytes_that_are_not_utf8_are_told_with_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"x, line 2: .*0xe4"):
-        read_sentences(write(tmp_path / "x", "a\nä\n".encode("latin-1")))
+        open_lines(write(tmp_path / "x", "a\nä\n".encode("latin-1")))
 
 
 def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
     write(tmp_path / "reference.txt", b"a\n")
     with pytest.raises(NotFoundError) as caught:
-        read_sentences(tmp_path / "refrence.txt")
+        open_lines(tmp_path / "refrence.txt")
     assert "reference.txt" in caught.value.hint
 
 
