@@ -33,6 +33,7 @@ PAIRS_READ = 1_000  # of a file whose direction is looked for
 TURNED = 8.0  # natural logarithm of how much likelier the words of pairs are the other way round
 MIN_APOSTROPHES, MOST_OF_OTHERS = 10, 0.01  # words with a usual apostrophe; the share of words with another one
 FEWEST_NUMBERS = 3  # as many numbers show how a side writes them
+FEWEST_IN_WORDS = 20  # as many show that it writes them in words; a number dropped in silence is the worse fault
 IN_DIGITS = "0"  # stands for a number in digits where numbers are counted
 
 
@@ -66,7 +67,8 @@ class NumberMarks(NamedTuple):
     def keeps_digits(self) -> bool | None:
         """Whether targets write small numbers in digits, not in words; None if the corpus does not show it."""
         usual = find_usual_mark(self.small, IN_DIGITS)
-        return None if usual is None else usual == IN_DIGITS
+        is_shown = usual == IN_DIGITS or self.small.get((IN_DIGITS, ""), 0) >= FEWEST_IN_WORDS
+        return usual == IN_DIGITS if is_shown else None
 
     def find_target_decimal(self, mark: str) -> str | None:
         """Returns the target's equivalent of the source's decimal `mark`; None if the corpus does not show it."""

@@ -99,7 +99,10 @@ def test_dates_times_and_addresses_show_no_marks() -> None:
     assert profile.marks.decimal == profile.marks.thousands == {}
 
 
-@pytest.mark.parametrize(("kept", "lost", "keeps_digits"), [(3, 2, True), (1, 4, False), (2, 2, None), (0, 0, None)])
+@pytest.mark.parametrize(
+    ("kept", "lost", "keeps_digits"),
+    [(3, 2, True), (1, 20, False), (9, 20, False), (1, 19, None), (2, 2, None), (0, 0, None)],
+)
 def test_small_numbers_show_whether_targets_have_digits(kept: int, lost: int, keeps_digits: bool | None) -> None:
     pairs = [("45 men in 1990", "xx 45 xx")] * kept + [("7 men in 1990", "xx yy 1990")] * lost + [("xx", "45")]
     assert profile_of(pairs).marks.keeps_digits is keeps_digits
