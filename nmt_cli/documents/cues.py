@@ -202,19 +202,24 @@ def read_items(raw: str, syntax: TextSyntax) -> Iterator[InlineItem]:
 # not know any format.
 
 
+CUE_MEBIBYTES = 48
 CUT = "\ufdd1"  # stands where a cue ends and the next begins: no character, and in no file
 
 
 class CueDocument(Document):
+    cue: ClassVar[re.Pattern[str]]
     syntax: TextSyntax
     line_end = CUE_LINE_END  # within the text of a cue
 
-    def translate_cues(self, text: str, cues: Sequence[TextRange]) -> Iterator[TranslationUnit]:
-        """Yields the units of a file, given the ranges of its cue texts."""
-        turns = list(find_turns(text, cues, self.syntax, self.line_end))
-        is_cased = any(map(str.isupper, "".join(turn.text for turn in turns)))
-        chains = self.chain_turns(turns, is_cased=is_cased)
+    def read_units(self) -> Iterator[TranslationUnit]:
+        text = self.source.read_text(CUE_MEBIBYTES)
+        turns = list(find_turns(text, list(self.find_cues(text)), self.syntax, self.line_end))
+        chains = self.chain_turns(turns, is_cased=any(map(str.isupper, "".join(turn.text for turn in turns))))
         yield from weave(text, ((chain[0].start, chain[-1].end, self.make_unit(chain, text)) for chain in chains))
+
+    def find_cues(self, text: str) -> Iterator[TextRange]:
+        """Yields the range of each cue's text, in order. Raises DataError for a file without any."""
+        yield from (TextRange(*match.span("text")) for match in self.cue.finditer(text) if match["text"] is not None)
 
     def chain_turns(self, turns: Iterable[Turn], *, is_cased: bool) -> Iterator[list[Turn]]:
         """Yields the turns in order, grouped where a sentence continues from one to the next."""
@@ -244,27 +249,10 @@ class CueDocument(Document):
         return make_verbatim_unit(first.raw) if is_kept else paragraph.make_unit(self.notes, divide)
 
 
-# Subtitles and lyrics with a cue per line: a pattern finds its text; times, styles and the rest are kept.
+# The formats of subtitles and lyrics, each with the pattern of its cues; times, styles and the rest are kept.
 
 
-CUE_MEBIBYTES = 48
-
-
-class LineCueDocument(CueDocument):
-    """A file with a cue per line; its subclasses are the table."""
-
-    cue: ClassVar[re.Pattern[str]]
-
-    def read_units(self) -> Iterator[TranslationUnit]:
-        text = self.source.read_text(CUE_MEBIBYTES)
-        yield from self.translate_cues(text, list(self.find_cues(text)))
-
-    def find_cues(self, text: str) -> Iterator[TextRange]:
-        """Yields the range of each cue's text, in order. Raises DataError for a file without any."""
-        yield from (TextRange(*match.span("text")) for match in self.cue.finditer(text) if match["text"] is not None)
-
-
-class AdvancedSubtitleDocument(LineCueDocument):
+class AdvancedSubtitleDocument(CueDocument):
     """Advanced SubStation: the tenth field of a dialogue line, unless it is a drawing."""
 
     cue = re.compile(r"^Dialogue:(?:[^,\r\n]*,){9}(?![^\r\n]*\{[^{}\r\n]*\\p[1-9])(?P<text>[^\r\n]*)", re.MULTILINE)
@@ -272,7 +260,7 @@ class AdvancedSubtitleDocument(LineCueDocument):
     syntax = TextSyntax(re.compile(r"\\[Nnh]|[ \t]+"), lambda _: " ", str)
 
 
-class MicroDvdDocument(LineCueDocument):
+class MicroDvdDocument(CueDocument):
     """MicroDVD: `{100}{150}A line|and another`."""
 
     cue = re.compile(r"^\ufeff?\{\d+\}\{\d*\}(?P<text>[^\r\n]*)", re.MULTILINE)
@@ -280,7 +268,7 @@ class MicroDvdDocument(LineCueDocument):
     syntax = TextSyntax(re.compile(r"\||[ \t]+"), lambda _: " ", lambda text: text.replace("|", "/"))
 
 
-class SubViewerDocument(LineCueDocument):
+class SubViewerDocument(CueDocument):
     """SubViewer, and YouTube captions: the lines below `00:00:01.00,00:00:03.50`, up to an empty one."""
 
     cue = re.compile(
@@ -291,7 +279,7 @@ class SubViewerDocument(LineCueDocument):
     syntax = TextSyntax(re.compile(r"\[br\]|[ \t\r\n]+"), lambda _: " ", str)
 
 
-class LyricsDocument(LineCueDocument):
+class LyricsDocument(CueDocument):
     """Lyrics (LRC): `[00:12.00]A line`, also with times of words."""
 
     cue = re.compile(r"^\ufeff?(?:\[\d+:\d+(?:[.:]\d+)?\][ \t]*)+(?P<text>[^\r\n]*)", re.MULTILINE)
@@ -305,7 +293,7 @@ STAMP = re.compile(r"\d{1,2}:\d{1,2}:\d{1,2}[.,]\d{1,3}")
 NEXT_NUMBER, LAST_NUMBER = re.compile(r"\n\s*\d+\Z"), re.compile(r"\n\s*\n *\d+\Z")  # behind the text of a cue
 
 
-class SubtitleDocument(LineCueDocument):
+class SubtitleDocument(CueDocument):
     line_end = re.compile(r"\\N|\r?\n")  # the first as in Advanced SubStation
     syntax = TextSyntax(re.compile(r"\\N|[ \t\r\n]+"), lambda _: " ", str)
 
@@ -327,7 +315,7 @@ class SubtitleDocument(LineCueDocument):
 VTT_TIME, VTT_LINE = r"(?:\d{2,}:)?\d\d:\d\d\.\d{3}", r"[ \t]*[^\s][^\r\n]*"
 
 
-class WebVttDocument(LineCueDocument):
+class WebVttDocument(CueDocument):
     cue = re.compile(
         rf"^(?<!\S\n)(?<!\S\r\n)\ufeff?(?:NOTE|STYLE|REGION|WEBVTT)[^\r\n]*(?:\r?\n{VTT_LINE})*"
         rf"|^[ \t]*{VTT_TIME}[ \t]+-->[ \t]+{VTT_TIME}(?:[ \t][^\r\n]*)?\r?\n"

@@ -119,10 +119,9 @@ def read_hyphen(node: XmlNode, run: Wrapper) -> InlineItem:
 
 def split_properties(run: XmlNode) -> tuple[str, list[XmlNode | MarkupToken]]:
     """Splits a run into its leading properties and the rest."""
-    index = next((i for i, child in enumerate(run.children) if isinstance(child, XmlNode)), len(run.children))
-    if index < len(run.children) and run.elements[0].name == "rPr":
-        return "".join(child.raw for child in run.children[: index + 1]), list(run.children[index + 1 :])
-    return "", list(run.children)
+    first = next(iter(run.elements), None)
+    end = run.children.index(first) + 1 if first is not None and first.name == "rPr" else 0
+    return "".join(child.raw for child in run.children[:end]), run.children[end:]
 
 
 def is_hidden(run: XmlNode) -> bool:
