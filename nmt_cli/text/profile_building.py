@@ -51,7 +51,7 @@ FEWEST_TEXTS = 2
 TEXTS_PER_CONTENT = 50  # a word in more than one of so many texts has no part in what others mean
 ROUNDS = 20  # of the estimation; fewer leave stems to words that only stand beside those they translate
 LEAST_PROBABLE = 0.04  # that a word is translated by a stem
-MOST_MISSED, MOST_COMMON_MISSED = 0.5, 0.25  # share of the texts with a word that have none of its stems
+MOST_MISSED, MOST_COMMON_MISSED = 0.5, 0.2  # share of the texts with a word that have none of its stems
 PAIRS_AT_ONCE = 10_000  # whose words are counted together
 UNLIMITED = 2**31 - 1  # no text has more characters
 SENTENCE_BREAK = re.compile(rf"\n|(?<=[{END_MARKS}]) |(?<=[{END_MARKS}][{re.escape(ANY_CLOSING)}]) ")
