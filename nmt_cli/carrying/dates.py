@@ -21,6 +21,7 @@ from nmt_cli.carrying.spans import (
     COVERS,
     DIGIT,
     INNER_STOP,
+    NO_MATCH,
     Attempt,
     Context,
     Difference,
@@ -252,8 +253,7 @@ class FullWeekdayKind(LostKind):
 
     def find_missing(self, attempt: Attempt, context: Context) -> Iterator[tuple[int, re.Match[str]]]:
         """Yields the days that a translation lacks, each with its number."""
-        pattern = compile_full_days(context.languages[0])
-        days = list(pattern.finditer(attempt.covered)) if pattern is not None else []
+        days = list(compile_full_days(context.languages[0]).finditer(attempt.covered))
         target = load_calendar(context.languages[1]) if days else None
         if target is not None and find_rules(context.languages[1]).day_phrases:
             numbered = [(int((match.lastgroup or "")[1:]), match) for match in days]
@@ -355,18 +355,17 @@ def find_relation(before: str, language: str, *, has_day: bool) -> tuple[str, in
 
 
 @cache
-def compile_relation(relation: str, language: str) -> re.Pattern[str] | None:
-    """Returns the pattern of what so relates something to a day or a month, with an article; None for nothing."""
+def compile_relation(relation: str, language: str) -> re.Pattern[str]:
+    """Returns the pattern of what so relates something to a day or a month, with an article."""
     phrases = {list_phrases(language, has_day=has_day).get(relation, "") for has_day in (True, False)} - {""}
     listed = "|".join(sorted("|".join(phrases).split("|"), key=len, reverse=True))
     article = find_rules(language).date_article
-    return re.compile(rf"(?i)(?<!\w)(?:{listed})(?: (?:{article}))?\s+") if phrases else None
+    return re.compile(rf"(?i)(?<!\w)(?:{listed})(?: (?:{article}))?\s+") if phrases else NO_MATCH
 
 
 def find_range_start(text: str, language: str) -> re.Match[str] | None:
     """Returns the first phrase of a text that begins a range of dates."""
-    pattern = compile_relation("from", language)
-    return pattern.search(text) if pattern is not None else None
+    return compile_relation("from", language).search(text)
 
 
 def list_phrases(language: str, *, has_day: bool) -> dict[str, str]:
@@ -419,8 +418,6 @@ def find_range_ends(text: str, language: str, calendar: Calendar, dates: Sequenc
         end = compile_range_end(language, any_case=text.islower()).match(text, match.end())
         return read_date(end, calendar) if end is not None and is_in_month(end["day"]) else None
 
-    if begin is None or until is None:
-        return
     for match in begin.finditer(text):
         first = read_end(match)
         last = read_end(until.match(text, skip_blanks(text, first.end))) if first is not None else None
@@ -530,11 +527,8 @@ def write_chain(
 
 def find_short_days(text: str, language: str, is_word: WordTest | None = None) -> Iterator[tuple[int, re.Match[str]]]:
     """Yields the abbreviated days of a text, each with its number, Monday being 0."""
-    pattern = compile_short_days(language)
-    if pattern is None:
-        return
     week = list(find_week(text, language, is_word))
-    days = week or list(pattern.finditer(text))
+    days = week or list(compile_short_days(language).finditer(text))
     linked = {
         match for pair in pairwise(days) if re.fullmatch(LINK, text[pair[0].end() : pair[1].start()]) for match in pair
     }
@@ -563,21 +557,21 @@ def find_week(text: str, language: str, is_word: WordTest | None = None) -> Iter
     """Yields the days of a text that is the head of a calendar, `Su Mo Tu We Th Fr Sa`, or of a column: `Thu`."""
     words = list(re.finditer(r"[^\s|]+", text)) if len(text) <= LONGEST_WEEK else []
     is_head = len(words) >= FEWEST_IN_WEEK or (len(words) == 1 and is_word is not None and not is_word(words[0][0]))
-    pattern = compile_short_days(language, SHORTEST) if is_head else None
-    days = [pattern.fullmatch(text, *word.span()) for word in words] if pattern is not None else []
+    pattern = compile_short_days(language, SHORTEST) if is_head else NO_MATCH
+    days = [pattern.fullmatch(text, *word.span()) for word in words]
     yield from (match for match in days if match is not None and None not in days)
 
 
 @cache
-def compile_short_days(language: str, letters: int | None = None) -> re.Pattern[str] | None:
-    """Returns the pattern of abbreviated days, in groups `d0` to `d6`; None where single letters are days.
+def compile_short_days(language: str, letters: int | None = None) -> re.Pattern[str]:
+    """Returns the pattern of abbreviated days, in groups `d0` to `d6`; of none where single letters are days.
 
     With `letters`, they may have as few.
     """
     calendar = load_calendar(language)
     short = [name.rstrip(".") for name in calendar.short_days] if calendar is not None else []
     if calendar is None or not short or min(map(len, short)) < SHORTEST:
-        return None
+        return NO_MATCH
     groups = []
     for number, (name, names) in enumerate(zip(short, calendar.days, strict=True)):
         longer = {full[: len(name) + more] for full in names for more in range(1, LONGER + 1) if full.startswith(name)}
@@ -591,11 +585,11 @@ def compile_short_days(language: str, letters: int | None = None) -> re.Pattern[
 
 
 @cache
-def compile_full_days(language: str) -> re.Pattern[str] | None:
-    """Returns the pattern of days in full, in groups `d0` to `d6`; None for a language without phrases for days."""
+def compile_full_days(language: str) -> re.Pattern[str]:
+    """Returns the pattern of days in full, in groups `d0` to `d6`; of none for a language without phrases for days."""
     calendar = load_calendar(language) if find_rules(language).day_phrases else None
     if calendar is None:
-        return None
+        return NO_MATCH
     forms = (
         [form for name in names for form in (name, name[0].upper() + name[1:], name.upper())] for names in calendar.days
     )

@@ -259,18 +259,17 @@ ROMAN_NUMBERS = Kind(
 
 def find_streets(kind: Kind, text: str, context: Context) -> Iterator[Span]:
     """Yields streets that a number or an abbreviation shows: `Oak Ave.`, `Hauptstr. 5`; but not `a long street`."""
-    pattern = compile_streets(context.languages)
-    return map(kind.read_match, pattern.finditer(text) if pattern is not None else ())
+    return map(kind.read_match, compile_streets(context.languages).finditer(text))
 
 
 STREETS = Kind(SpanKind.STREET, cues=r"\d|[^\W\d_]\.(?!\s*$)", search=find_streets)
 
 
 @cache
-def compile_streets(languages: tuple[str, str]) -> re.Pattern[str] | None:
-    """Returns the pattern of streets of these languages; None if none is known."""
-    patterns = dict.fromkeys(filter(None, (find_rules(language).streets for language in languages)))
-    return re.compile("|".join(rf"(?<![^\W_])(?x:{pattern})" for pattern in patterns)) if patterns else None
+def compile_streets(languages: tuple[str, str]) -> re.Pattern[str]:
+    """Returns the pattern of streets of these languages."""
+    patterns = dict.fromkeys(find_rules(language).streets or "(?!)" for language in languages)
+    return re.compile("|".join(rf"(?<![^\W_])(?x:{pattern})" for pattern in patterns))
 
 
 # Patterns as text: compiled at their first use.

@@ -16,7 +16,18 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from nmt_cli.carrying.codes import COMMON_SHARE
-from nmt_cli.carrying.spans import COVERS, Attempt, Context, Difference, Kind, LossWords, LostKind, Span, SpanKind
+from nmt_cli.carrying.spans import (
+    COVERS,
+    NO_MATCH,
+    Attempt,
+    Context,
+    Difference,
+    Kind,
+    LossWords,
+    LostKind,
+    Span,
+    SpanKind,
+)
 from nmt_cli.languages.codes import read_given_names
 from nmt_cli.languages.rules import LanguageRules, find_rules
 from nmt_cli.text.characters import (
@@ -48,12 +59,9 @@ SIGNATURE = rf",?(?:\s{SURNAME}){{1,4}}(?=\W*$)"  # behind what a letter ends wi
 
 def find_people(kind: Kind, text: str, context: Context) -> Iterator[Span]:
     """Yields titles with names, and how letters begin and end, in the words of the target's language."""
-    pattern = compile_people(context.languages[0])
-    if pattern is None:
-        return
     source, target = map(find_rules, context.languages)
     is_noun, is_shouted = re.compile(rf"\b(?:{source.noun_signs or '(?!)'})\s$"), text.isupper()
-    for match in pattern.finditer(text):
+    for match in compile_people(context.languages[0]).finditer(text):
         if match.lastgroup in PHRASES:
             spans = read_phrase(match, target)
         elif is_noun.search(text, max(0, match.start() - LOOK_BACK), match.start()):
@@ -128,11 +136,11 @@ def list_forms(rules: LanguageRules, key: str) -> list[str]:
 
 
 @cache
-def compile_people(language: str) -> re.Pattern[str] | None:
-    """Returns the pattern of persons and phrases in a language; None if its titles are not known."""
+def compile_people(language: str) -> re.Pattern[str]:
+    """Returns the pattern of persons and phrases in a language; of none if its titles are not known."""
     rules = find_rules(language)
     if not rules.courtesies:
-        return None
+        return NO_MATCH
     titles, greetings, to_all, to_group, regards = (
         "|".join(map(re.escape, sorted(list_cased_forms(rules, keys), key=len, reverse=True)))
         for keys in ((*GENDERS, *DEGREES), ("to_man", "to_woman"), *((key,) for key in PHRASES))

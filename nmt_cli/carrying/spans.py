@@ -24,6 +24,7 @@ from nmt_cli.text.characters import CLOSING_BRACKETS, DASHES, END_MARKS, HYPHENS
 from nmt_cli.text.normalise import UNSPACED
 
 DIGIT = re.compile(r"\d")
+NO_MATCH = re.compile("(?!)")  # where a language has nothing that a pattern could find
 PLACEHOLDER_PATTERN = re.compile("⟦[0-9]⟧")  # stands for a masked span in what a network reads and writes
 COVERS = "\ufffb\ufffc"  # stand in turn for the characters of a span while a line is searched or cut
 EMOJI_COVER = "\ufffa"  # stands for those of an emoji

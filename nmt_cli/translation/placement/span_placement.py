@@ -113,17 +113,13 @@ def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | Non
     before = left is not None and needs_left_blank(left, items[0])
     after = right is not None and needs_right_blank(items[-1], right, blank)
     separators = [before, *inner, after]
-    if blank and not any(separators) and not any(map(replaces_blank, items)):
+    replaces_blank = any(item.span.is_blank or item.span.kind is SpanKind.SLASH for item in items)
+    if blank and not any(separators) and not replaces_blank:
         # The blank between the units must stay: before the first opening tag, else after all items.
         opening = next((i for i, item in enumerate(items) if item.span.pair and not item.span.pair.closes), len(items))
         separators[opening] = True
     text = "".join((" " if space else "") + item.span.text for space, item in zip(separators, items, strict=False))
     return text + (" " if separators[-1] else "")
-
-
-def replaces_blank(item: PlacedItem) -> bool:
-    """Whether an item needs no blank beside it."""
-    return item.span.is_blank or item.span.kind is SpanKind.SLASH
 
 
 def is_apart(item: PlacedItem, other: PlacedItem) -> bool:

@@ -333,10 +333,6 @@ def widen_beam(config: SearchOptions, size: int) -> SearchOptions:
     return replace(ban_repeats(config, size), coverage_penalty=max(config.coverage_penalty, COVERAGE), beam_size=beam)
 
 
-def repeat_text(asker: Asker, case: PieceCase, fault: Fault) -> list[Question]:
-    return [Question(case.translation.source)]
-
-
 def accept_faultless(
     name: str, asker: Asker, case: PieceCase, fault: Fault, answers: list[tuple[Question, Translation]]
 ) -> Verdict:
@@ -376,7 +372,7 @@ def mark_unrepaired(case: PieceCase, fault: Fault) -> PieceCase:
 def make_remedy(name: str, reasons: Iterable[Fault], change: Callable[[SearchOptions, int], SearchOptions]) -> Way:
     """Returns a way to search the same text with other settings."""
     answer, accept = partial(answer_by_search, change), partial(accept_faultless, name)
-    return Way(repeat_text, answer, accept, frozenset(reasons))
+    return Way(lambda asker, case, fault: [Question(case.translation.source)], answer, accept, frozenset(reasons))
 
 
 def mend(asker: Asker, translations: PieceTranslations) -> PieceTranslations:
