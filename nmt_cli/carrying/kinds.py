@@ -21,6 +21,7 @@ from nmt_cli.carrying.numbers import (
     FULL_TIMES,
     HOUR_PARTS,
     IDENTIFIERS,
+    MARKED_NUMBER,
     NUMBER_WORDS,
     ROMAN_NUMBERS,
     SCALED_AMOUNTS,
@@ -28,7 +29,6 @@ from nmt_cli.carrying.numbers import (
     STREETS,
     TIMES,
     are_amounts,
-    may_change,
 )
 from nmt_cli.carrying.people import COPIED_NAMES, PEOPLE
 from nmt_cli.carrying.prose_marks import BRACKET_PAIRS, EMPHASIS, NOTES, QUOTED_WORDS, SIGNS, SLASHES
@@ -162,7 +162,8 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
 
 def is_amount(text: str) -> bool:
     """Whether a text is an amount alone, without letters, whose marks languages write in their own ways: `12,500`."""
-    return may_change(text) and not has_letters(text) and are_amounts(text, find_spans(text))
+    is_marked = re.search(MARKED_NUMBER, text) is not None  # fast, for there may be a million texts
+    return is_marked and not has_letters(text) and are_amounts(text, find_spans(text))
 
 
 def write_spans(spans: Sequence[Span], text: str, context: Context) -> list[Span]:

@@ -327,8 +327,7 @@ class NumberNotation(NamedTuple):
         """Returns the notation learned from a corpus; None if it shows nothing about numbers."""
         if profile is None or profile.source is None:
             return None
-        marks = profile.source.decimal_mark, profile.source.thousands_mark, profile.marks
-        return cls(*marks, languages)
+        return cls(profile.source.decimal_mark, profile.source.thousands_mark, profile.marks, languages)
 
     def convert(self, text: str, following: str = "") -> str:
         """Returns an amount or a number in the target's notation; unchanged if the corpus does not show it.
@@ -544,11 +543,6 @@ BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 # And what it then still may not be: the address of a machine, a month of a year.
 NO_AMOUNT = rf"{BYTE}(?:\.{BYTE}){{3}}|(?:19|20)\d\d[.](?:0?[1-9]|1[0-2])"
 MARKED_NUMBER = rf"\d[.,'’{THIN_BLANKS} ]\d|{BARE_DECIMAL}"
-
-
-def may_change(text: str) -> bool:
-    """Whether a text has a number with a mark inside: fast, for there may be a million."""
-    return re.search(MARKED_NUMBER, text) is not None
 
 
 def are_amounts(text: str, spans: Sequence[Span]) -> bool:
