@@ -6,7 +6,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack, overload
 
@@ -15,10 +14,10 @@ from nmt_cli.api.options.command_lines import CommandLine, list_places
 from nmt_cli.api.options.interface import check_call
 from nmt_cli.api.options.options import PathLike, build_settings, find_path, list_paths, list_texts
 from nmt_cli.api.progress import StageReporter, ignore_progress
-from nmt_cli.api.scoring import Evaluation, EvaluationOutcome, EvaluationRequest, read_rival
+from nmt_cli.api.scoring import Evaluation, EvaluationOutcome, EvaluationRequest, find_known, read_rival
 from nmt_cli.errors import OptionError
 from nmt_cli.evaluation import report, texts
-from nmt_cli.evaluation.analysis.warnings import find_learned, find_seen, warn_of_leak
+from nmt_cli.evaluation.analysis.warnings import warn_of_leak
 from nmt_cli.evaluation.comparison import SystemComparison, compare_systems
 from nmt_cli.evaluation.config import ScoreOptions
 from nmt_cli.evaluation.metrics.registry import ALL, resolve_available_names, resolve_names
@@ -63,11 +62,7 @@ def score_systems(evaluation: Evaluation) -> SystemComparison:
     comparison = compare_systems(request.names, reports, evaluation.config)
     if request.with_runs:
         comparison = dataclasses.replace(comparison, runs=tuple(score_runs(evaluation, text, corpus, systems)))
-    pairs = corpus.read_pairs("train") if corpus is not None and text.lines else []
-    seen = find_seen(text.lines, {pair.source for pair in pairs})
-    for system in systems:
-        if system.hypotheses is None:
-            seen = list(map(or_, seen, find_learned(text.lines, system.path)))
+    seen = find_known(text.lines, corpus, [system.path for system in systems if system.hypotheses is None])
     leak = warn_of_leak(seen, f"{request.data}/")
     warnings = (*filter(None, [note]), *leak, *comparison.warnings, *merge_warnings(request.names, reports))
     unseen = not any(seen) and all(outcome.unseen for outcome in outcomes)
@@ -135,8 +130,7 @@ def score_system(
         made, is_vouched = evaluation.add_doubts(made, system.path, card, corpus)
         made = made.add_warnings(*other_languages)
     if evaluation.request.is_profiled:
-        pairs = corpus.read_pairs("train") if corpus is not None else []
-        made = evaluation.add_profile(made, pairs, corpus, None)
+        made = evaluation.add_profile(made, corpus, None)
     return EvaluationOutcome(made, evaluation.request.sentence_noun, is_vouched)
 
 

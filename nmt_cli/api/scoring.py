@@ -32,7 +32,6 @@ from nmt_cli.translation.request import TranslationRequest
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.dataset import PreparedCorpus
-    from nmt_cli.corpus.manifest import SentencePair
     from nmt_cli.runtime.model_directory import ModelCard
     from nmt_cli.translation.translator import LineTranslator
 
@@ -79,6 +78,15 @@ def list_earlier_data(card: ModelCard, name: str) -> list[str]:
         start = str(start).removeprefix(PREFIX).replace("_", "-")
     before = [] if not start else [EARLIER] if start == name else [f"the data of {start}"]
     return [*before, *([str(replayed)] if replayed else [])]
+
+
+def find_known(sources: Sequence[str], corpus: PreparedCorpus | None, models: Sequence[Path]) -> list[bool]:
+    """Returns for each source whether it is in the training data of a corpus or of one of these models."""
+    pairs = corpus.read_pairs("train") if corpus is not None and sources else []
+    seen = find_seen(sources, {pair.source for pair in pairs})
+    for model in models:
+        seen = list(map(or_, seen, find_learned(sources, model)))
+    return seen
 
 
 SAMPLE = 200  # training sentences translated to measure memorisation
@@ -164,12 +172,8 @@ class Evaluation:
         is_split, file = not self.request.references, self.request.hypothesis or self.request.source
         name = "standard input" if file == texts.STDIN else str(file)
         what = f"{self.request.split} sentences" if is_split else f"sentences of {name}"
-        pairs = corpus.read_pairs("train") if corpus is not None and evaluation.material.sources else []
-        sources = evaluation.material.sources or ()
-        seen = find_seen(sources, {pair.source for pair in pairs})
-        if translator is not None:
-            learned = find_learned(sources, self.request.model)
-            seen = list(map(or_, seen, learned))
+        models = [] if translator is None else [self.request.model]
+        seen = find_known(evaluation.material.sources or (), corpus, models)
         same = bool(
             translator is not None and corpus is not None and translator.card.dataset_fingerprint == corpus.fingerprint
         )
@@ -178,7 +182,7 @@ class Evaluation:
             evaluation, is_vouched = self.add_doubts(evaluation, self.request.model, translator.card, corpus)
         evaluation = evaluation.add_warnings(*warn_of_leak(seen, f"{self.request.data}/"))
         if self.request.is_profiled:
-            evaluation = self.add_profile(evaluation, pairs, corpus, translator if same and is_split else None)
+            evaluation = self.add_profile(evaluation, corpus, translator if same and is_split else None)
         return EvaluationOutcome(evaluation, what, unseen=is_vouched and not any(seen))
 
     def add_doubts(
@@ -193,7 +197,6 @@ class Evaluation:
     def add_profile(
         self,
         evaluation: report.Report,
-        pairs: Sequence[SentencePair],
         corpus: PreparedCorpus | None,
         translator: LineTranslator | None,
     ) -> report.Report:
@@ -203,7 +206,8 @@ class Evaluation:
         self.progress("looking for weak points", 0, 0)
         material, training, language = evaluation.material, None, ""
         if corpus is not None:
-            language, trained = corpus.target_language, corpus.select_texts([pair.source for pair in pairs])
+            language, sources = corpus.target_language, [pair.source for pair in corpus.read_pairs("train")]
+            trained = corpus.select_texts(sources if material.sources else [])
             material = dataclasses.replace(material, sources=corpus.select_texts(material.sources or ()) or None)
             training = TrainingSources.from_sources(trained) if trained else None
         groups = build_profile(material, training, language, self.config)

@@ -41,6 +41,12 @@ class Cell:
     letters: str
     is_best: bool
 
+    def write(self, best: str, spread: str, letters: str) -> str:
+        """Returns the cell in a markup, whose templates (%) the best score, a known spread and letters fill."""
+        number = f"{self.value:.1f}"
+        shown = [best % number if self.is_best else number, "" if self.spread is None else spread % self.spread]
+        return "".join([*shown, letters % self.letters if self.letters else ""])
+
 
 @dataclass(frozen=True)
 class SystemComparison:
@@ -378,8 +384,9 @@ def render_latex(comparison: SystemComparison) -> str:
     """Returns a table with the rules of `booktabs`: systems down, metrics across, the best in bold, letters raised."""
     metrics = comparison.metrics
     columns = [comparison.make_cells(metric) for metric in metrics]
+    markup = r"\textbf{%s}", r" $\pm$ %.1f", r"\textsuperscript{%s}"
     rows = [
-        [escape_latex(name), *map(write_cell, cells)]
+        [escape_latex(name), *(cell.write(*markup) for cell in cells)]
         for name, cells in zip(comparison.names, zip(*columns, strict=True), strict=True)
     ]
     scores = [comparison.reports[0].scores[metric] for metric in metrics]
@@ -408,12 +415,6 @@ def list_remarks(comparison: SystemComparison) -> Iterator[str]:
         yield f"{score.name}: {score.signature}"
     for warning in comparison.warnings:
         yield "! " + " ".join(warning.split())
-
-
-def write_cell(cell: Cell) -> str:
-    number = rf"\textbf{{{cell.value:.1f}}}" if cell.is_best else f"{cell.value:.1f}"
-    spread = "" if cell.spread is None else rf" $\pm$ {cell.spread:.1f}"
-    return number + spread + (rf"\textsuperscript{{{cell.letters}}}" if cell.letters else "")
 
 
 def escape_latex(text: str) -> str:

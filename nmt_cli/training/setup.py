@@ -134,12 +134,10 @@ def check_checkpoint(request: TrainRequest, replay: str | None, facts: dict[str,
     """
     if facts is not None:
         check_same_run(facts["identity"], request, replay)
-        epochs, before = request.training.epochs, facts["identity"]["training"].get("epochs")
-        if request.training.time is None and epochs != before:
-            request.watcher.warn(
-                f"the learning rate moves from the schedule of {before} epochs to that of {epochs}: to compare this "
-                f"model with others, train all with --epochs {epochs} from the start"
-            )
+        epochs = request.training.epochs
+        if request.training.time is None and epochs != facts["identity"]["training"].get("epochs"):
+            schedule = f"the learning rate moves to the schedule of {epochs} epochs"
+            request.watcher.warn(f"{schedule}; to compare models, train all for {epochs} epochs from the start")
     elif request.resume:
         others = [f"nmt train --model {quote(str(path))} --resume" for path in list_interrupted(request.directory)]
         beside = f"; to continue another training run: {others[0]}" if others else ""

@@ -290,17 +290,11 @@ def render_comparison_html(comparison: SystemComparison, facts: Facts, histories
 def render_table(comparison: SystemComparison) -> str:
     """Returns the table of scores: systems down, metrics across, the best in bold, letters raised."""
     metrics = comparison.metrics
-    columns = {metric: comparison.make_cells(metric) for metric in metrics}
-    rows = []
-    for position, name in enumerate(comparison.names):
-        cells = []
-        for metric in metrics:
-            cell = columns[metric][position]
-            spread = "" if cell.spread is None else f" <i>± {cell.spread:.1f}</i>"
-            raised = f" <sup>{cell.letters}</sup>" if cell.letters else ""
-            best = " class=best" if cell.is_best else ""
-            cells.append(f"<td><span{best}>{cell.value:.1f}</span>{spread}{raised}</td>")
-        rows.append(f"<tr><th>{escape(name)}</th>{''.join(cells)}</tr>")
+    markup = "<span class=best>%s</span>", " <i>± %.1f</i>", " <sup>%s</sup>"
+    rows = (
+        f"<tr><th>{escape(name)}</th>{''.join(f'<td>{cell.write(*markup)}</td>' for cell in cells)}</tr>"
+        for name, cells in zip(comparison.names, zip(*map(comparison.make_cells, metrics), strict=True), strict=True)
+    )
     table = make_table("systems", ("", *(render_heading(comparison, metric) for metric in metrics)), rows)
     spreads = [describe_spread(comparison)] if comparison.runs else []
     key = "".join(f'<p class="faint">{escape(line)}</p>' for line in [*spreads, *describe_letters(comparison)])
@@ -373,23 +367,15 @@ def render_comparison_markdown(comparison: SystemComparison, facts: Facts) -> st
     lines += [f"> **Note:** {escape_cell(warning)}\n" for warning in comparison.warnings]
     lines += [f"| system | {' | '.join(render_heading(comparison, metric) for metric in metrics)} |"]
     lines += [f"|---|{'---:|' * len(metrics)}"]
-    for position, name in enumerate(comparison.names):
-        cells = [format_cell(comparison, position, metric) for metric in metrics]
-        lines.append(f"| {escape_cell(name)} | {' | '.join(cells)} |")
+    for name, cells in zip(comparison.names, zip(*map(comparison.make_cells, metrics), strict=True), strict=True):
+        shown = [cell.write("**%s**", " ± %.1f", " %s") for cell in cells]
+        lines.append(f"| {escape_cell(name)} | {' | '.join(shown)} |")
     lines += [
         "",
         *(f"- {escape_cell(line)}" for metric in comparison.tests for line in describe_pairs(comparison, metric)),
     ]
     lines += ["", *(f"- {s.name}: {format_code(s.signature)}" for s in comparison.reports[0].scores.values()), ""]
     return "\n".join(lines + format_disputed(list_disputed(comparison), comparison.names)) + "\n"
-
-
-def format_cell(comparison: SystemComparison, position: int, metric: str) -> str:
-    """Returns a score with its interval and letters for Markdown, the best in bold."""
-    cell = comparison.make_cells(metric)[position]
-    number = f"**{cell.value:.1f}**" if cell.is_best else f"{cell.value:.1f}"
-    spread = "" if cell.spread is None else f" ± {cell.spread:.1f}"
-    return number + spread + (f" {cell.letters}" if cell.letters else "")
 
 
 def format_disputed(sentences: Sequence[DisputedSentence], names: Sequence[str]) -> list[str]:

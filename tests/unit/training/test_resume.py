@@ -334,7 +334,7 @@ def test_a_resumed_run_names_another_checkpoint_and_what_a_longer_schedule_means
         identity = request.identify() | {"training": TrainOptions(epochs=epochs).to_mapping()}
         check_checkpoint(request, None, {"identity": identity})
         assert len(said) == 1 + number
-    assert said[1].endswith("train all with --epochs 20 from the start")
+    assert said[1].endswith("train all for 20 epochs from the start")
 
 
 def test_options_that_may_change_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
