@@ -42,6 +42,22 @@ HOLDERS = {  # of options: the formats that have them
     "sort_by_confidence": (*TABLES, *SHEETS),
     "confidence": (TEXT.name, *TABLES, *SHEETS),
 }
+NO_COLUMNS, LEAVE_OUT = "which has no columns", "leave it out"
+LACKING = {  # what is wrong with an option for a format that lacks it, and what to do instead
+    "column": (NO_COLUMNS, "name its format with --format tsv, csv or jsonl"),
+    "qa_column": (NO_COLUMNS, "use --report qa.html, which shows the failed checks of any document"),
+    "retranslate": (
+        f"but only {', '.join(HOLDERS['retranslate'])} have translations",
+        f"{LEAVE_OUT}, or name the --format",
+    ),
+    "fuzzy": (f"but only {', '.join(CATALOGUES)} say how good a translation is", f"{LEAVE_OUT}, or name the --format"),
+    "confidence": (
+        "which cannot store it",
+        f"{LEAVE_OUT}: --report qa.html shows the confidence of every text to check",
+    ),
+    "sort_by_confidence": ("whose parts must keep their order", LEAVE_OUT),
+    "encoding": ("which names its encoding itself", LEAVE_OUT),
+}
 
 
 def find_format(path: Path | None, requested: str | None, head: bytes = b"") -> FileFormat:
@@ -151,26 +167,11 @@ def check_options(name: str, source: DocumentSource) -> None:
         several = "leave --new-column out: each column's translations then get a column of their own"
         hint = several if config.column else "name the column to translate with --column"
         raise OptionError(f"--new-column needs {'one ' * bool(config.column)}--column", hint=hint)
-    for option, is_set in (("--retranslate", config.retranslate), ("--fuzzy", config.fuzzy)):
-        formats = HOLDERS[option.removeprefix("--")]
-        if is_set and name not in formats:
-            raise OptionError(
-                f"{option} applies only to {', '.join(formats)}; {where}", hint="leave it out, or name the --format"
-            )
-    if config.confidence and not has_room(name, config):
-        raise OptionError(
-            f"--confidence: {where}, which cannot store it",
-            hint="leave it out: --report qa.html shows the confidence of every text to check",
-        )
-    for option, problem, hint in (
-        ("column", "which has no columns", "name its format with --format tsv, csv or jsonl"),
-        ("qa_column", "which has no columns", "use --report qa.html, which shows the failed checks of any document"),
-        ("sort_by_confidence", "whose parts must keep their order", "leave it out"),
-    ):
-        if getattr(config, option) not in (None, False, ()) and name not in HOLDERS[option]:
+    lacks = {option: name not in formats for option, formats in HOLDERS.items()}
+    lacks |= {"confidence": not has_room(name, config), "encoding": find_row(name).names_encoding}
+    for option, (problem, hint) in LACKING.items():
+        if lacks[option] and getattr(config, option) not in (None, False, ()):
             raise OptionError(f"--{option.replace('_', '-')}: {where}, {problem}", hint=hint)
     for option, value in (("--qa-column", config.qa_column), ("--sort-by-confidence", config.sort_by_confidence)):
         if value and not config.column:
             raise OptionError(f"{option} needs --column", hint="name the column to translate with --column")
-    if config.encoding is not None and find_row(name).names_encoding:
-        raise OptionError(f"--encoding: {where}, which names its encoding itself", hint="leave it out")
