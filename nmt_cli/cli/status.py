@@ -26,7 +26,7 @@ from nmt_cli.runtime.installed_models import (
     list_models,
     write_installation,
 )
-from nmt_cli.text.wrapping import format_count
+from nmt_cli.text.wrapping import format_count, join_first
 
 if TYPE_CHECKING:
     from nmt_cli.corpus.manifest import Manifest
@@ -119,7 +119,7 @@ def describe_model(status: Status) -> str:
     card = status.card
     if card is None:
         names = {"others": [f"{path}/" for path in status.beside], "installed": status.named_models}
-        others = "".join(f"; {kind}: {', '.join(models[:MODELS_SHOWN])}" for kind, models in names.items() if models)
+        others = "".join(f"; {kind}: {join_first(models, MODELS_SHOWN)}" for kind, models in names.items() if models)
         state = "an interrupted training run" if status.model in status.interrupted else "none"
         state = "training is running" if is_being_trained(status.model) else state
         return f"{state} in {status.model}/{others}"
