@@ -31,6 +31,7 @@ from nmt_cli.visuals.curves import Histories, read_history, render_curves_svg
 # Takes a report; must not know how it was made. Every text is escaped.
 
 
+Translated = tuple[Sentence | DisputedSentence, list[tuple[str, str, float]]]  # with system, translation and its chrF
 CHART_WIDTH = 24  # characters of the longest bar in Markdown
 
 
@@ -76,7 +77,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
         *([f"<h2>By tag</h2>{render_tags(report.by_tag)}"] if report.by_tag else []),
         *([f"<h2>Where it fails</h2>{KEY}", *map(render_section, profile.sections)] if profile else []),
         *([f"<h2>Learning curves</h2>{embed_figure(curves)}"] if curves else []),
-        *([render_worst(profile)] if profile else []),
+        *([render_sentences(*list_worst(profile))] if profile else []),
     ]
     return render_report(f"Translation scores: {test_set}", body)
 
@@ -149,11 +150,6 @@ def head_section(section: Section | ComparedSection, table: str) -> str:
     return f"<section><h3>{heading}</h3>{table}</section>"
 
 
-def head_worst(profile: Profile) -> str:
-    """Returns the heading of the sentences with the lowest scores."""
-    return "The worst sentence" if len(profile.worst) == 1 else f"The {len(profile.worst)} worst sentences"
-
-
 def list_texts(sentence: Sentence | DisputedSentence) -> list[tuple[str, str]]:
     """Returns the source of a sentence, if it is known, and its references, each with its name."""
     source = [] if sentence.source is None else [("source", sentence.source)]
@@ -166,13 +162,19 @@ def render_texts(texts: Iterable[tuple[str, str]]) -> str:
     return f"<dl>{''.join(lines)}</dl>"
 
 
-def render_worst(profile: Profile) -> str:
-    """Returns the list of the sentences with the lowest scores."""
-    rows = []
-    for sentence in profile.worst:
-        texts = render_texts([*list_texts(sentence), ("hypothesis", sentence.hypothesis)])
-        rows.append(f"<li value={sentence.number}><span class=n>chrF {sentence.value:.1f}</span>{texts}</li>")
-    return f"<h2>{head_worst(profile)}</h2><ol class=worst>{''.join(rows)}</ol>"
+def list_worst(profile: Profile) -> tuple[str, list[Translated]]:
+    """Returns a heading for the sentences with the lowest scores, and these."""
+    heading = "The worst sentence" if len(profile.worst) == 1 else f"The {len(profile.worst)} worst sentences"
+    return heading, [(sentence, [("hypothesis", sentence.hypothesis, sentence.value)]) for sentence in profile.worst]
+
+
+def render_sentences(heading: str, sentences: Iterable[Translated]) -> str:
+    """Returns the list of sentences, each with its translations and their chrF."""
+    items = []
+    for sentence, hypotheses in sentences:
+        texts = [(f"{escape(name)} <small>chrF {value:.1f}</small>", text) for name, text, value in hypotheses]
+        items.append(f"<li value={sentence.number}>{render_texts([*list_texts(sentence), *texts])}</li>")
+    return f"<h2>{heading}</h2><ol class=worst>{''.join(items)}</ol>"
 
 
 def render_markdown(
@@ -196,7 +198,7 @@ def render_markdown(
             lines += format_section(section)
     if history:
         lines += ["## Learning curves", "", *format_history(history), ""]
-    return "\n".join(lines + (format_worst(report.profile) if report.profile else [])) + "\n"
+    return "\n".join(lines + (format_sentences(*list_worst(report.profile)) if report.profile else [])) + "\n"
 
 
 def format_row(cells: Sequence[str]) -> str:
@@ -227,14 +229,14 @@ def format_history(history: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def format_worst(profile: Profile) -> list[str]:
-    """Returns the sentences with the lowest scores as the lines of a Markdown table."""
-    lines = [f"## {head_worst(profile)}", "", "| line | chrF | | |", "|---:|---:|---|---|"]
-    for sentence in profile.worst:
-        first = [f"{sentence.number}", f"{sentence.value:.1f}"]
-        for name, text in (*list_texts(sentence), ("hypothesis", sentence.hypothesis)):
-            lines.append(f"| {first[0]} | {first[1]} | {name} | {escape_cell(text)} |")
-            first = ["", ""]
+def format_sentences(heading: str, sentences: Iterable[Translated]) -> list[str]:
+    """Returns sentences as the lines of a Markdown table, each with its translations and their chrF."""
+    lines = [f"## {heading}", "", "| line | chrF | | |", "|---:|---:|---|---|"]
+    for sentence, hypotheses in sentences:
+        first, *others = list_texts(sentence)
+        lines.append(f"| {sentence.number} | | {first[0]} | {escape_cell(first[1])} |")
+        lines += [f"| | | {name} | {escape_cell(text)} |" for name, text in others]
+        lines += [f"| | {value:.1f} | {escape_cell(name)} | {escape_cell(text)} |" for name, text, value in hypotheses]
     return lines
 
 
@@ -273,6 +275,8 @@ def render_comparison_html(comparison: SystemComparison, facts: Facts, histories
     """Returns the page: scores side by side, tests, where each fails, curves, and the most disputed sentences."""
     sections = merge_profiles(comparison)
     curves = embed_figure(render_curves_svg(histories)) if histories else ""
+    disputed = pair_disputed(comparison)
+    heading = f"The {format_count(len(disputed), 'sentence')} on which they differ most"
     body = [
         "<h1>Systems compared</h1>",
         *render_facts(facts, comparison.warnings),
@@ -282,7 +286,7 @@ def render_comparison_html(comparison: SystemComparison, facts: Facts, histories
         *([f"<h2>Learning curves</h2>{curves}"] if curves else []),
         *(["<h2>Where each fails</h2>", '<p class="faint">chrF, with the number of sentences</p>'] if sections else []),
         *(render_comparison_section(section, comparison.names) for section in sections),
-        render_disputed(list_disputed(comparison), comparison.names),
+        *([render_sentences(heading, disputed)] if disputed else []),
     ]
     return render_report(f"Systems compared: {', '.join(comparison.names)}", body)
 
@@ -340,18 +344,10 @@ def render_comparison_section(section: ComparedSection, names: Sequence[str]) ->
     return head_section(section, make_table("compared", ("", *names), rows))
 
 
-def render_disputed(sentences: Sequence[DisputedSentence], names: Sequence[str]) -> str:
+def pair_disputed(comparison: SystemComparison) -> list[Translated]:
     """Returns the sentences on which the systems differ most, each with all its translations."""
-    if not sentences:
-        return ""
-    items = []
-    for sentence in sentences:
-        texts = list_texts(sentence)
-        for name, text, value in zip(names, sentence.hypotheses, sentence.values, strict=True):
-            texts.append((f"{escape(name)} <small>chrF {value:.1f}</small>", text))
-        items.append(f"<li value={sentence.number}>{render_texts(texts)}</li>")
-    heading = f"The {format_count(len(sentences), 'sentence')} on which they differ most"
-    return f"<h2>{heading}</h2><ol class=worst>{''.join(items)}</ol>"
+    columns = ((sentence, sentence.hypotheses, sentence.values) for sentence in list_disputed(comparison))
+    return [(sentence, [*zip(comparison.names, texts, values, strict=True)]) for sentence, texts, values in columns]
 
 
 def render_comparison_markdown(comparison: SystemComparison, facts: Facts) -> str:
@@ -375,17 +371,4 @@ def render_comparison_markdown(comparison: SystemComparison, facts: Facts) -> st
         *(f"- {escape_cell(line)}" for metric in comparison.tests for line in describe_pairs(comparison, metric)),
     ]
     lines += ["", *(f"- {s.name}: {format_code(s.signature)}" for s in comparison.reports[0].scores.values()), ""]
-    return "\n".join(lines + format_disputed(list_disputed(comparison), comparison.names)) + "\n"
-
-
-def format_disputed(sentences: Sequence[DisputedSentence], names: Sequence[str]) -> list[str]:
-    """Returns the sentences on which the systems differ most as the lines of a Markdown table."""
-    lines = ["## Where they differ most", "", "| line | chrF | | |", "|---:|---:|---|---|"]
-    for sentence in sentences:
-        first = str(sentence.number)
-        for label, text in list_texts(sentence):
-            lines.append(f"| {first} | | {label} | {escape_cell(text)} |")
-            first = ""
-        for name, text, value in zip(names, sentence.hypotheses, sentence.values, strict=True):
-            lines.append(f"| | {value:.1f} | {escape_cell(name)} | {escape_cell(text)} |")
-    return lines
+    return "\n".join(lines + format_sentences("Where they differ most", pair_disputed(comparison))) + "\n"
