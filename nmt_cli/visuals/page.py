@@ -32,6 +32,7 @@ from nmt_cli.visuals.curves import Histories, read_history, render_curves_svg
 
 
 Translated = tuple[Sentence | DisputedSentence, list[tuple[str, str, float]]]  # with system, translation and its chrF
+Facts = Sequence[tuple[str, str]]
 CHART_WIDTH = 24  # characters of the longest bar in Markdown
 
 
@@ -82,7 +83,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
     return render_report(f"Translation scores: {test_set}", body)
 
 
-def render_facts(facts: Sequence[tuple[str, str]], warnings: Sequence[str]) -> list[str]:
+def render_facts(facts: Facts, warnings: Sequence[str]) -> list[str]:
     """Returns the subject and the method of the scores, followed by the warnings."""
     entries = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts)
     return [f"<dl>{entries}</dl>", *(f'<p class="warning">{escape(warning)}</p>' for warning in warnings)]
@@ -181,9 +182,7 @@ def render_markdown(
     report: Report, test_set: str, inputs: Mapping[str, Any], history: Sequence[Mapping[str, Any]]
 ) -> str:
     """Returns the report as Markdown, for a repository or an issue."""
-    lines = [f"<!-- {GENERATOR} -->", "# Translation scores", ""]
-    lines += [f"- {name}: {escape_cell(value)}" for name, value in list_facts(report, test_set, inputs)]
-    lines += ["", *(f"> **Note:** {escape_cell(warning)}\n" for warning in report.warnings)]
+    lines = open_markdown("Translation scores", list_facts(report, test_set, inputs), report.warnings)
     lines += ["| metric | score | 95 % | signature |", "|---|---:|---:|---|"]
     for name, score in report.scores.items():
         spread = report.format_spread(name)
@@ -199,6 +198,12 @@ def render_markdown(
     if history:
         lines += ["## Learning curves", "", *format_history(history), ""]
     return "\n".join(lines + (format_sentences(*list_worst(report.profile)) if report.profile else [])) + "\n"
+
+
+def open_markdown(title: str, facts: Facts, warnings: Sequence[str]) -> list[str]:
+    """Returns the first lines of a report: its title, the subject and the method of the scores, and the warnings."""
+    lines = [f"<!-- {GENERATOR} -->", f"# {title}", "", *(f"- {name}: {escape_cell(value)}" for name, value in facts)]
+    return [*lines, "", *(f"> **Note:** {escape_cell(warning)}\n" for warning in warnings)]
 
 
 def format_row(cells: Sequence[str]) -> str:
@@ -266,9 +271,6 @@ def write_comparison(comparison: SystemComparison, path: Path, *, test_set: str,
     else:
         text = render_comparison_html(comparison, facts, histories)
     write_text(path, text)
-
-
-Facts = Sequence[tuple[str, str]]
 
 
 def render_comparison_html(comparison: SystemComparison, facts: Facts, histories: Histories) -> str:
@@ -353,14 +355,7 @@ def pair_disputed(comparison: SystemComparison) -> list[Translated]:
 def render_comparison_markdown(comparison: SystemComparison, facts: Facts) -> str:
     """Returns the comparison as Markdown, for a repository or an issue."""
     metrics = comparison.metrics
-    lines = [
-        f"<!-- {GENERATOR} -->",
-        "# Systems compared",
-        "",
-        *(f"- {name}: {escape_cell(value)}" for name, value in facts),
-        "",
-    ]
-    lines += [f"> **Note:** {escape_cell(warning)}\n" for warning in comparison.warnings]
+    lines = open_markdown("Systems compared", facts, comparison.warnings)
     lines += [f"| system | {' | '.join(render_heading(comparison, metric) for metric in metrics)} |"]
     lines += [f"|---|{'---:|' * len(metrics)}"]
     for name, cells in zip(comparison.names, zip(*map(comparison.make_cells, metrics), strict=True), strict=True):
