@@ -26,7 +26,7 @@ from nmt_cli.documents.document import Content, DocumentSource, TranslationUnit,
 from nmt_cli.documents.encodings import DecodedText
 from nmt_cli.documents.marks import CODE_NAME, MAXIMUM_ITEMS, InlineItem, ParagraphSegment, TranslatedPart, Wrapper
 from nmt_cli.text.characters import END_MARKS
-from nmt_cli.translation.placement.alignment import trace_translation
+from nmt_cli.translation.placement.alignment import locate_marked, trace_translation
 from nmt_cli.translation.placement.marks import MarkNode, PlacedMark, place_marks
 from nmt_cli.translation.placement.traced_text import UNALIGNED, TextRange, TracedText
 from nmt_cli.translation.result import Translation
@@ -124,15 +124,15 @@ def trace_segment(text: str, translation: Translation) -> TracedText:
     lead, tail = len(text) - len(text.lstrip()), len(text.rstrip())
     traced = trace_translation(text.strip(), translation)
     sources = [index if index == UNALIGNED else index + lead for index in traced.sources]
-    return replace(
+    shifted = replace(
         traced,
         source=text,
         text=text[:lead] + traced.text + text[max(lead, tail) :],
         sources=[*range(lead), *sources, *range(max(lead, tail), len(text))],
         source_words=[TextRange(start + lead, end + lead) for start, end in traced.source_words],
         words=[TextRange(start + lead, end + lead) for start, end in traced.words],
-        marked=[pair.shift(lead) for pair in traced.marked],
     )
+    return shifted.bind(locate_marked(text, shifted.text, translation))
 
 
 def trace_placeholders(traced: TracedText) -> TracedText:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from html import unescape
 from typing import NamedTuple
@@ -171,15 +171,10 @@ def pair_spans(before: list[MarkedSpan], after: list[MarkedSpan]) -> tuple[Marke
     Runs of one form are the same, wherever they are: if one side has fewer, several share one.
     """
     pairs: list[MarkedPair] = []
-    keys: tuple[Callable[[MarkedSpan], Sequence[str]], ...] = (
-        lambda span: span[1:],
-        lambda span: span[2:],
-        lambda _: (),
-    )
-    for make_key in keys:
-        for key in dict.fromkeys(map(make_key, before)):
-            sources, targets = ([span for span in some if make_key(span) == key] for some in (before, after))
-            are_runs = make_key is keys[0] and not sources[0].name
+    for depth in (1, 2, 3):
+        for key in dict.fromkeys(span[depth:] for span in before):
+            sources, targets = ([span for span in some if span[depth:] == key] for some in (before, after))
+            are_runs = depth == 1 and not sources[0].name
             are_alike = len(sources) == len(targets) and (len(sources) == 1 or any(key))
             if targets and (are_runs or are_alike):
                 for index in range(max(len(sources), len(targets))):

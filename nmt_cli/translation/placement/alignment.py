@@ -74,24 +74,20 @@ def find_links(translation: Translation, hypothesis: Hypothesis) -> tuple[Link, 
     return tuple(links)
 
 
-def find_attracted(translation: Translation, hypothesis: Hypothesis) -> dict[int, int]:
-    """Returns the target word that attends most to each source word, in pieces linked by their subwords."""
+def weigh_links(translation: Translation, hypothesis: Hypothesis) -> tuple[dict[int, int], dict[int, float]]:
+    """Returns the target word that attends most to each source word, and the highest attention of each target word.
+
+    Only words of pieces linked by their subwords have any.
+    """
     attracted: dict[int, int] = {}
-    for words, source, target, attention in list_parts(translation, hypothesis):
-        if words.links is None and (weights := weigh_words(source, target, attention)) is not None:
-            weights = weights[: len(words.target)]
-            best = zip(words.source, weights.argmax(axis=0), weights.max(axis=0), strict=False)
-            attracted |= {word: words.target[int(index)] for word, index, weight in best if weight >= ATTRACTION}
-    return attracted
-
-
-def find_weights(translation: Translation, hypothesis: Hypothesis) -> dict[int, float]:
-    """Returns the highest attention of each target word to a source word, in pieces linked by their subwords."""
     highest: dict[int, float] = {}
     for words, source, target, attention in list_parts(translation, hypothesis):
         if words.links is None and (weights := weigh_words(source, target, attention)) is not None:
             highest |= zip(words.target, weights.max(axis=1).tolist(), strict=False)
-    return highest
+            weights = weights[: len(words.target)]
+            best = zip(words.source, weights.argmax(axis=0), weights.max(axis=0), strict=False)
+            attracted |= {word: words.target[int(index)] for word, index, weight in best if weight >= ATTRACTION}
+    return attracted, highest
 
 
 def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> tuple[Link, ...]:
@@ -185,18 +181,19 @@ def trace_translation(source: str, translation: Translation) -> TracedText:
     rewritten = find_rewritten_words(source, translation)
     visible = [links[index] for index in seen]
     linked = link_equal_words(source, source_words, translation.text, target_words, visible, rewritten)
-    attracted = list_attracted_words(translation, len(source_words))
-    highest = find_weights(translation, translation.hypotheses[0]) if translation.hypotheses else {}
+    numbers, best = {index: number for number, index in enumerate(seen)}, translation.hypotheses[:1]
+    attracted, highest = weigh_links(translation, best[0]) if best else ({}, {})
+    nearest = [numbers.get(attracted.get(word, -1)) for word in range(len(source_words) if best else 0)]
     weights = [highest.get(index, 1.0) for index in seen]
-    traced = trace_words(source, source_words, translation.text, target_words, linked, weights, attracted)
-    return traced.bind(locate_marked(source, translation))
+    traced = trace_words(source, source_words, translation.text, target_words, linked, weights, nearest)
+    return traced.bind(locate_marked(source, translation.text, translation))
 
 
-def locate_marked(source: str, translation: Translation) -> list[MarkedRanges]:
-    """Returns the characters that marks enclose in the source and in the best translation, as far as they are known."""
+def locate_marked(source: str, target: str, translation: Translation) -> list[MarkedRanges]:
+    """Returns the characters of both sides that marks enclose, as far as they are known of a translation."""
     pairs: list[MarkedRanges] = []
     for words in translation.hypotheses[0].words if translation.hypotheses else ():
-        texts = (source, translation.text) if words.marked else ()  # most are no recalled ones
+        texts = (source, target) if words.marked else ()  # most are no recalled ones
         sides = [[TextRange(*match.span()) for match in NOT_BLANK.finditer(text)] for text in texts]
         for pair in words.marked:
             before = pair.source and locate_span(pair.source, sides[0], words.source.start)
@@ -235,16 +232,6 @@ def find_word_links(translation: Translation, count: int) -> list[int | None]:
     if count and not any(link is not None for link in links):
         return [index * count // words for index in range(words)]
     return links
-
-
-def list_attracted_words(translation: Translation, count: int) -> list[int | None]:
-    """Returns the target word that each source word attracts most; only words that are seen count."""
-    if not translation.hypotheses:
-        return []
-    seen = (index for index, word in enumerate(translation.text.split()) if drop_invisible(word))
-    numbers = {index: number for number, index in enumerate(seen)}
-    attracted = find_attracted(translation, translation.hypotheses[0])
-    return [numbers.get(attracted.get(word, -1)) for word in range(count)]
 
 
 def link_equal_words(

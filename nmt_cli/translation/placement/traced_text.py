@@ -69,14 +69,6 @@ class MarkedRanges(NamedTuple):
     target: TextRange | None
     is_piece: bool = False  # whether there is no mark, and all of a sentence is the translation of all of another
 
-    def shift(self, characters: int) -> MarkedRanges:
-        """Returns the ranges in texts that begin with so many characters more."""
-
-        def move(side: TextRange | None) -> TextRange | None:
-            return side and TextRange(side.start + characters, side.end + characters)
-
-        return MarkedRanges(move(self.source), move(self.target), self.is_piece)
-
 
 @dataclass(frozen=True)
 class TracedText:
