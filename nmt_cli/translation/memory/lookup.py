@@ -311,7 +311,8 @@ class TranslationMemory:
 
     def overrule(self, other: TranslationMemory) -> None:
         """Adds the pairs of another memory that are of no register, and remembers other translations than those."""
-        for source in self.targets.keys() & other.targets.keys():
+        keyed, shared = self.by_context.keys() | other.by_context.keys(), self.targets.keys() & other.targets.keys()
+        for source in (key for key in shared if key in keyed or self.targets[key] != other.targets[key]):
             before = self.by_context.get(source, {None: self.targets[source]})
             after = other.by_context.get(source, {None: other.targets[source]})
             same = {name: text for name, text in before.items() if name in after or None in (name, *after)}
