@@ -167,7 +167,10 @@ RUN_OF_MARKS = re.compile(rf"[{QUESTION_MARKS}{EXCLAMATION_MARKS}]{{2,}}(?=[{re.
 LAST_WORD = re.compile(r"(?<![^\s(])((?:\w{1,2}\.)+\w{1,2}|\w+)\.$")  # p.m., usw.
 FINAL_SET = frozenset(FINAL_MARKS)
 ADDED_MARKS = frozenset(PAUSES + DASHES)  # with which labels end in some training text: Page, Seite:
-FINAL_OR_ADDED = FINAL_SET | ADDED_MARKS
+AROUND_SPAN = rf"[\s{re.escape(BEHIND_MARK)}]*"
+LEAD = rf"(?P<lead>[{re.escape(FINAL_MARKS + PAUSES + DASHES)}])"
+LAST_PLACEHOLDER = rf"{LEAD}{AROUND_SPAN}⟦(?P<number>\d)⟧(?:{AROUND_SPAN}⟦\d⟧)*[^\w⟦]*$"
+DATE_OR_TIME = r"(?=.*\d)(?=.*\D)\w.*\w"  # a date or a time; not a year, nor a name: Hello, {name}
 FINAL_OR_ELLIPSIS = frozenset(END_MARKS)
 MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in the target, of a language without marks
 
@@ -175,13 +178,15 @@ MOSTLY = 0.5  # share of the texts that lack a mark in the source, but not in th
 class TextEnd(NamedTuple):
     """The end of a text as it is read."""
 
-    last: str  # a letter or digit, a pause, or several marks, read as one of them
-    is_behind_mark: bool = False  # whether it is a span that follows a mark: London, ⟦0⟧
+    last: str  # a letter or digit, a pause, or several marks, read as one of them; empty for a final mark, which stays
+    lead: str = ""  # the mark before its last span: London, ⟦0⟧
+    number: int = 0  # of that span
 
 
 class FinalMarks(Rewrite):
-    """Removes the final punctuation of a translation whose source has none. Reads `?!` as `?`.
+    """Removes final punctuation that the source lacks, and restores a lost pause before a last date or time.
 
+    Reads `?!` as `?`.
     Where the source ends with a pause ("Dear Tom,"), the target's mark of that pause replaces it. A full stop does not
     become an exclamation mark, nor the reverse where the target has as many of these.
     """
@@ -208,22 +213,27 @@ class FinalMarks(Rewrite):
         return cls(find_rules(model.languages[1]), marks, calms=shares[0] - shares[1] > CALMER)
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, TextEnd] | None:
-        """Returns the text and its end; None for a sentence with a single mark."""
+        """Returns the text and its end; None for a sentence with a single mark and none before its last span."""
         run = RUN_OF_MARKS.search(text.text)
         if run is not None:
             mark = next((mark for mark in run[0] if mark in QUESTION_MARKS), run[0][0])
             return text.replace([Edit(run.start(), run.end(), mark)]), TextEnd(run[0])
         end = next((end for end in range(len(text.text), 0, -1) if text.text[end - 1].isalnum()), 0)
         marks = [mark for mark in text.text[end:] if mark in MARK_KINDS]
-        if not marks:
-            before = text.text[: find_last_end(text.text, PLACEHOLDERS)]
-            return text, TextEnd(text.text[end - 1 : end], before[-1:] in FINAL_OR_ADDED)
-        is_pause = FINAL_OR_ELLIPSIS.isdisjoint(marks) and marks[-1] in self.marks
-        return (text, TextEnd(marks[-1])) if is_pause else None
+        is_pause = bool(marks) and FINAL_OR_ELLIPSIS.isdisjoint(marks) and marks[-1] in self.marks
+        last = marks[-1] if is_pause else "" if marks else text.text[end - 1 : end]
+        if span := re.search(LAST_PLACEHOLDER, text.text):
+            return text, TextEnd(last, span["lead"], int(span["number"]))
+        return (text, TextEnd(last)) if last or not marks else None
 
     def write(self, translation: str, memo: TextEnd, written: Written) -> str:
-        last = memo.last
-        end = find_last_end(translation, () if memo.is_behind_mark else written.spans)
+        last, span = memo.last, "".join(written.spans[memo.number : memo.number + 1])
+        if memo.lead and memo.lead in PAUSES and re.fullmatch(DATE_OR_TIME, span):
+            behind = rf"(?<=\w)(?= {re.escape(span)}[{re.escape(FINAL_MARKS + BEHIND_MARK)}]*$)"
+            translation = re.sub(behind, self.marks.get(memo.lead, memo.lead), translation)
+        if not last:
+            return translation
+        end = find_last_end(translation, () if memo.lead else written.spans)
         bare, final = translation[: end - 1].rstrip(), translation[end - 1 : end]
         if len(last) > 1 and final in FINAL_SET:
             return bare + last + translation[end:]

@@ -89,6 +89,25 @@ def test_a_mark_is_dropped_before_spans_and_never_out_of_one() -> None:
 def test_a_mark_of_the_source_before_its_last_span_stays(mark: str) -> None:
     assert write(f"Room 12{mark} ⟦0⟧", f"Raum 12{mark} 5. Mai", spans=("5. Mai",)) == f"Raum 12{mark} 5. Mai"
     assert write(f"Room 12{mark} ⟦0⟧", f"Raum 12{mark} 5. Mai.", spans=("5. Mai",)) == f"Raum 12{mark} 5. Mai"
+    assert write(f"Room{mark} “⟦0⟧” ⟦1⟧", f"Raum{mark} „{{n}}“ 5 €", spans=("{n}", "5 €")) == f"Raum{mark} „{{n}}“ 5 €"
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "written"),
+    [
+        ("We met in Paris, ⟦0⟧.", "Wir trafen uns in Paris 5. Mai.", "Wir trafen uns in Paris, 5. Mai."),
+        ("The office, ⟦0⟧", "Das Büro 5. Mai.", "Das Büro, 5. Mai"),
+        ("The office: ⟦0⟧!", "Das Büro 5. Mai!", "Das Büro: 5. Mai!"),
+        ("In Paris, ⟦0⟧", "5. Mai in Paris", "5. Mai in Paris"),
+        ("In Paris, ⟦0⟧", "In Paris (5. Mai)", "In Paris (5. Mai)"),
+        ("In Paris ⟦0⟧", "In Paris 5. Mai", "In Paris 5. Mai"),
+        ("Hello, ⟦0⟧", "Hallo {n0}", "Hallo {n0}"),
+        ("On March 25, ⟦0⟧.", "Am 25. März 1996.", "Am 25. März 1996."),
+    ],
+)
+def test_a_lost_pause_before_a_last_date_or_time_is_put_back(source: str, translation: str, written: str) -> None:
+    (span,) = (span for span in ("{n0}", "5. Mai", "1996") if span in translation)
+    assert write(source, translation, spans=(span,)) == written
 
 
 def test_no_ordinal_is_written_in_a_language_that_writes_none_so() -> None:
