@@ -116,7 +116,7 @@ def write_segment(
     traced, repeated = trace_code(segment, traced)
     writer = SegmentWriter(segment, traced, repeated, rendered, output, needs_text)
     writer.write_marks(place_marks(segment.marks, traced), 0, len(traced.text))
-    return Counter({GUESSED_MARKS: writer.guessed, LEFT_OUT_MARKS: sum(pair.source is None for pair in traced.marked)})
+    return Counter({GUESSED_MARKS: writer.guessed, LEFT_OUT_MARKS: traced.left_out})
 
 
 def trace_segment(text: str, translation: Translation) -> TracedText:
@@ -132,7 +132,8 @@ def trace_segment(text: str, translation: Translation) -> TracedText:
         source_words=[TextRange(start + lead, end + lead) for start, end in traced.source_words],
         words=[TextRange(start + lead, end + lead) for start, end in traced.words],
     )
-    return shifted.bind(locate_marked(text, shifted.text, translation))
+    marked = locate_marked(text, shifted.text, translation)
+    return shifted.bind(marked) if marked else shifted
 
 
 def trace_placeholders(traced: TracedText) -> TracedText:

@@ -261,7 +261,7 @@ class TranslationReport:
             self.leaves_out or self.keeps_edited
         )  # its texts may be in the files that are left out
         if self.rivals:
-            yield Remark(self.describe_rivals(), self.count_rivals())
+            yield Remark(self.describe_rivals())
         if self.memory is not None and not is_elsewhere:
             yield Remark(f"{'' if is_idle else '  '}{self.describe_memory(self.memory)}", is_warning=is_idle)
         if self.repairs:
@@ -340,16 +340,13 @@ class TranslationReport:
         """Returns the sources of corrections that match no text; none if files are left out that may have them."""
         return memory.list_others(self.recalled) if self.recalled and not self.leaves_out else []
 
-    def count_rivals(self) -> str:
-        texts = format_count(len({rival.source for rival in self.rivals}), "text has", "texts have")
-        return f"{texts} several translations in the translation memory"
-
     def describe_rivals(self) -> str:
         """Returns the line about texts that have several translations in the memory."""
-        rival = next(iter(self.rivals))
+        rival, sources = next(iter(self.rivals)), {rival.source for rival in self.rivals}
         source, text, other = (f'"{shorten_text(side, PAIR_SHOWN)}"' for side in rival)
         example = f"{source} is {other}, not {text}; name the file that you trust most last"
-        return f"{self.count_rivals()}, of which the last counts: {example}"
+        texts = format_count(len(sources), "text has", "texts have")
+        return f"{texts} several translations in the translation memory, of which the last counts: {example}"
 
     @property
     def is_other_language(self) -> bool:

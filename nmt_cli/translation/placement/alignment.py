@@ -186,7 +186,8 @@ def trace_translation(source: str, translation: Translation) -> TracedText:
     nearest = [numbers.get(attracted.get(word, -1)) for word in range(len(source_words) if best else 0)]
     weights = [highest.get(index, 1.0) for index in seen]
     traced = trace_words(source, source_words, translation.text, target_words, linked, weights, nearest)
-    return traced.bind(locate_marked(source, translation.text, translation))
+    marked = locate_marked(source, translation.text, translation)
+    return traced.bind(marked) if marked else traced
 
 
 def locate_marked(source: str, target: str, translation: Translation) -> list[MarkedRanges]:

@@ -8,8 +8,8 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -81,7 +81,9 @@ class TracedText:
     words: Sequence[TextRange]
     weights: Sequence[float]  # of each word, how sure its source word is; 0 without any
     attracted: Sequence[int | None] = ()  # the word that each source word attracts most, if that is known
-    marked: Sequence[MarkedRanges] = ()
+    known: Mapping[TextRange, Position] = field(default_factory=dict)  # where a person put parts of the source
+    has_marks: bool = False  # whether a person marked any part of either side
+    left_out: int = 0  # marks that the source lacks
 
     def bind(self, marked: Sequence[MarkedRanges]) -> TracedText:
         """Returns the text with known marks: each character between two comes from those between the same marks."""
@@ -93,32 +95,23 @@ class TracedText:
         for before in sorted(of_sources, key=lambda part: part.start - part.end):  # the outer ones first
             inside = of_sources[before] if before != TextRange(0, len(self.source)) else set[int]()
             sure |= inside
-            for index, origin in enumerate(sources if inside else ()):
-                if (index in inside) != (before.start <= origin < before.end):
+            for index in (*inside, *self.list_targets(*before)) if inside else ():
+                if (index in inside) != (before.start <= sources[index] < before.end):
                     sources[index] = before.start if index in inside else UNALIGNED
-        weights = [1.0 if word.start in sure else weight for word, weight in zip(self.words, self.weights, strict=True)]
-        return replace(self, sources=sources, weights=weights, marked=marked) if marked else self
-
-    @cached_property
-    def known(self) -> dict[TextRange, list[TextRange]]:
-        """The characters of the translation between the same marks as those of the source, by the latter."""
-        known: dict[TextRange, list[TextRange]] = defaultdict(list)
-        for before, after, _ in self.marked:
-            if before is not None and after is not None:
-                known[before].append(after)
-        return dict(known)
-
-    @cached_property
-    def has_marks(self) -> bool:
-        """Whether a person has marked any part of the source, or of its translation."""
-        return not all(pair.is_piece for pair in self.marked)
+        return replace(
+            self,
+            sources=sources,
+            weights=[1.0 if word.start in sure else self.weights[index] for index, word in enumerate(self.words)],
+            known={before: Position(min(part), max(part) + 1) for before, part in of_sources.items() if part},
+            has_marks=not all(pair.is_piece for pair in marked),
+            left_out=sum(pair.source is None for pair in marked),
+        )
 
     def find_known(self, start: int, end: int) -> Position | None:
         """Returns where a person put the source characters [start, end), or None; around all, if into several parts."""
         part = self.source[start:end]
-        bare = TextRange(start + len(part) - len(part.lstrip()), start + len(part.rstrip()))
-        after = self.known.get(bare, [])
-        return self.widen_to_blanks(min(after)[0], max(map(max, after)), start, end) if after else None
+        after = self.known.get(TextRange(start + len(part) - len(part.lstrip()), start + len(part.rstrip())))
+        return after and self.widen_to_blanks(after.start, after.end, start, end)
 
     @cached_property
     def targets(self) -> dict[int, list[int]]:
