@@ -186,9 +186,8 @@ class TextEnd(NamedTuple):
 class FinalMarks(Rewrite):
     """Removes final punctuation that the source lacks, and restores a lost pause before a last date or time.
 
-    Reads `?!` as `?`.
-    Where the source ends with a pause ("Dear Tom,"), the target's mark of that pause replaces it. A full stop does not
-    become an exclamation mark, nor the reverse where the target has as many of these.
+    Reads `?!` as `?`. Where the source ends with a pause ("Dear Tom,"), the target's mark of that pause replaces it. A
+    full stop does not become an exclamation mark, nor the reverse where the target has as many of these.
     """
 
     def __init__(self, rules: LanguageRules, marks: Mapping[str, str], *, calms: bool = False) -> None:
