@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby
@@ -24,7 +24,7 @@ from operator import itemgetter
 from nmt_cli.carrying.syntax import PROGRAM_PLACEHOLDERS, compile_placeholders
 from nmt_cli.documents.document import Content, DocumentSource, TranslationUnit, make_verbatim_unit
 from nmt_cli.documents.encodings import DecodedText
-from nmt_cli.documents.marks import CODE_NAME, MAXIMUM_ITEMS, InlineItem, ParagraphSegment, TranslatedPart, Wrapper
+from nmt_cli.documents.marks import MAXIMUM_ITEMS, InlineItem, ParagraphSegment, TranslatedPart, Wrapper
 from nmt_cli.text.characters import END_MARKS
 from nmt_cli.translation.placement.alignment import locate_marked, trace_translation
 from nmt_cli.translation.placement.marks import MarkNode, PlacedMark, place_marks
@@ -112,8 +112,9 @@ def write_segment(
         for item, raw in zip(segment.items, rendered, strict=True):
             output.write_raw(raw, item.wrappers)
         return Counter()
-    traced = trace_placeholders(trace_segment(segment.text, translation))
-    traced, repeated = trace_code(segment, traced)
+    traced, _ = trace_literals(trace_segment(segment.text, translation), find_literals(segment.text))
+    codes = {name: [segment.starts[index]] for index, name in segment.code_names.items()}
+    traced, repeated = trace_literals(traced, codes)
     writer = SegmentWriter(segment, traced, repeated, rendered, output, needs_text)
     writer.write_marks(place_marks(segment.marks, traced), 0, len(traced.text))
     return Counter({GUESSED_MARKS: writer.guessed, LEFT_OUT_MARKS: traced.left_out})
@@ -136,43 +137,32 @@ def trace_segment(text: str, translation: Translation) -> TracedText:
     return shifted.bind(marked) if marked else shifted
 
 
-def trace_placeholders(traced: TracedText) -> TracedText:
-    """Traces each placeholder to itself as a whole, whatever touches it, so that it is spelled as in the source.
+def find_literals(source: str) -> dict[str, list[int]]:
+    """Returns where each placeholder of a text begins.
 
     Links lead from word to word: beside a quotation mark or a letter, a brace of `'{ $x }'` would come from nowhere,
     and be escaped.
     """
-    if PROGRAM_PLACEHOLDERS.guard.search(traced.source) is None:
-        return traced
-    places: dict[str, list[int]] = {}
-    for match in compile_placeholders().finditer(traced.source):
-        places.setdefault(match[0], []).append(match.start())
-    if not places:
-        return traced
-    inside = {index for text, starts in places.items() for start in starts for index in range(start, start + len(text))}
-    sources = [UNALIGNED if source in inside else source for source in traced.sources]
-    written = re.compile("|".join(map(re.escape, sorted(places, key=len, reverse=True))))
-    for match in written.finditer(traced.text):
-        if places[match[0]]:
-            start = places[match[0]].pop(0)
-            sources[slice(*match.span())] = range(start, start + len(match[0]))
-    return replace(traced, sources=sources)
+    literals: dict[str, list[int]] = {}
+    if PROGRAM_PLACEHOLDERS.guard.search(source) is not None:
+        for match in compile_placeholders().finditer(source):
+            literals.setdefault(match[0], []).append(match.start())
+    return literals
 
 
-def trace_code(segment: ParagraphSegment, traced: TracedText) -> tuple[TracedText, frozenset[int]]:
-    """Traces the names of code to themselves; also returns the characters of repeated names."""
-    if not segment.code_names:
+def trace_literals(traced: TracedText, literals: Mapping[str, list[int]]) -> tuple[TracedText, frozenset[int]]:
+    """Traces placeholders and names of code to themselves as a whole; also returns the characters of repeated ones."""
+    if not literals:
         return traced, frozenset()
-    ranges = {index: range(segment.starts[index], segment.starts[index + 1]) for index in segment.code_names}
-    inside = {source for characters in ranges.values() for source in characters}
+    inside = {i for text, starts in literals.items() for start in starts for i in range(start, start + len(text))}
     sources = [UNALIGNED if source in inside else source for source in traced.sources]
-    repeated: set[int] = set()
-    indices, seen = {name: index for index, name in segment.code_names.items()}, set[str]()
-    for match in CODE_NAME.finditer(traced.text):
-        if match[0] in indices and match[0] not in seen:
-            seen.add(match[0])
-            sources[slice(*match.span())] = ranges[indices[match[0]]]
-        elif match[0] in indices:
+    written = re.compile("|".join(map(re.escape, sorted(literals, key=len, reverse=True))))
+    waiting, repeated = {text: deque(starts) for text, starts in literals.items()}, set[int]()
+    for match in written.finditer(traced.text):
+        if waiting[match[0]]:
+            start = waiting[match[0]].popleft()
+            sources[slice(*match.span())] = range(start, start + len(match[0]))
+        else:
             repeated |= set(range(*match.span()))
     return replace(traced, sources=sources), frozenset(repeated)
 
