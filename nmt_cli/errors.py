@@ -94,13 +94,13 @@ class WorkerError(NmtError):
 
 
 class FailedLineError(NmtError):
-    """Lines could not be translated, and were copied; all others are translated."""
+    """Lines could not be translated, and were copied; all others were translated."""
 
     exit_code = ExitCode.SOFTWARE
 
 
 def explain_install(extra: str) -> str:
-    """Returns the hint that installs an extra from this package's origin: an index, a folder or a repository."""
+    """Returns the hint that says how to install an extra from this package's origin: an index, folder or repository."""
     import json  # only this hint needs these
     import shlex
     import sys
@@ -147,7 +147,7 @@ def name_error(error: BaseException) -> str:
 
 
 def find_nearest(name: str, candidates: Iterable[str], least: float = 0.6) -> str | None:
-    """Returns the candidate most similar to `name`; None if the similarity of none is `least` or more."""
+    """Returns the candidate most similar to `name`; None if none has a similarity of at least `least`."""
     matches = difflib.get_close_matches(name, list(candidates), n=1, cutoff=least)
     return matches[0] if matches else None
 

@@ -1,7 +1,7 @@
 """Safe file operations, locks, signals and processor cores. Imports only the standard library.
 
-A file is written under a temporary name and renamed: `with stage_file(path) as staged: ...` leaves the old file or
-the new one, also after a kill.
+A file is written under a temporary name and renamed: `with stage_file(path) as staged: ...` leaves either the old file
+or the new one, even if the process is killed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from nmt_cli.errors import NotFoundError, OptionError, OutputError, find_nearest
 
 
 def take_lock(path: Path) -> int | None:
-    """Locks a directory, or a file that is made if it is missing, until the returned descriptor is closed.
+    """Locks a directory, or a file (created if missing), until the returned descriptor is closed.
 
-    Returns None where there are no such locks, as for directories of NFS, whose locks are for what can be written
+    Returns None where such locks do not exist, as for directories on NFS, which can lock only what is open for writing
     (flock(2)). Raises BlockingIOError if the path is locked already.
     """
     number = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o600)
@@ -46,7 +46,7 @@ def take_lock(path: Path) -> int | None:
 
 @contextmanager
 def hold_file(path: Path) -> Iterator[None]:
-    """Holds a lock whose file is there only as long. Raises BlockingIOError if another process is using it."""
+    """Holds a lock, whose file exists only while it is held. Raises BlockingIOError if another process is using it."""
     held = take_lock(path)
     while held is not None and not is_at(held, path):  # who held it before has just removed the file
         os.close(held)
@@ -60,7 +60,7 @@ def hold_file(path: Path) -> Iterator[None]:
 
 
 def is_at(number: int, path: Path) -> bool:
-    """Whether a path is still that of the file of a descriptor."""
+    """Whether a path still leads to the file of a descriptor."""
     try:
         return os.path.samestat(os.fstat(number), path.stat())
     except FileNotFoundError:
@@ -82,13 +82,13 @@ def acquire_system_lock(number: int) -> bool | None:
 
 
 def list_ending_signals() -> tuple[signal.Signals, ...]:
-    """Returns the signals besides Ctrl-C that ask a process to end, except those it ignores."""
+    """Returns the signals other than Ctrl-C that ask a process to end, except those it ignores."""
     is_ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     return (signal.SIGTERM,) if is_ignored else (signal.SIGTERM, signal.SIGHUP)
 
 
 def list_terminals() -> list[int]:
-    """Returns which of standard output and error are terminals, by their descriptors."""
+    """Returns the file descriptors of standard output and standard error, if they are terminals."""
     return [file_descriptor for file_descriptor in (1, 2) if os.isatty(file_descriptor)]
 
 
@@ -102,11 +102,11 @@ def leave_terminals(file_descriptors: list[int]) -> None:
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Delays Ctrl-C to the end of the block; a process started there inherits this, and is not stopped while it starts.
+    """Delays Ctrl-C until the block ends; a process started there inherits this, and is not stopped while it starts.
 
-    A mask alone would not do: the system gives the signal to any thread without one, such as those of NumPy, and Python
-    then raises KeyboardInterrupt here. multiprocessing unblocks it when it starts its resource tracker, which must
-    therefore run before.
+    A signal mask alone is not enough: the system gives the signal to any thread without one, such as those of NumPy,
+    and Python then raises KeyboardInterrupt here. multiprocessing unblocks the signal when it starts its resource
+    tracker, which must therefore be running before.
     """
     from multiprocessing import resource_tracker  # which `nmt --help` need not import
 
@@ -121,7 +121,7 @@ def block_interrupts() -> Iterator[None]:
 
 @contextmanager
 def delay_interrupts() -> Iterator[None]:
-    """Has Ctrl-C heard at the end of the block, if this is the main thread; others never hear it."""
+    """Delivers Ctrl-C only at the end of the block, if this is the main thread; others never receive it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -165,7 +165,7 @@ def make_state(status: os.stat_result) -> FileState:
 
 
 def read_states(directory: Path) -> dict[str, FileState]:
-    """Returns the states of the files in a directory by name; none if it is missing."""
+    """Returns the states of the files in a directory by name; empty if the directory is missing."""
     states: dict[str, FileState] = {}
     for path in directory.iterdir() if directory.is_dir() else ():
         with suppress(OSError):  # it is gone meanwhile, or leads nowhere
@@ -212,7 +212,7 @@ def require_file(path: Path) -> Path:
 
 
 def require_content(path: Path) -> None:
-    """Raises NotFoundError for a file that can be opened but not read; of a device or a pipe, nothing is taken."""
+    """Raises NotFoundError for a file that can be opened but not read; reads nothing from a device or a pipe."""
     if not path.is_file():
         return
     try:
@@ -242,7 +242,7 @@ REPLACE = "replace it with --force"
 
 
 def refuse_input(target: Path, paths: Sequence[Path]) -> None:
-    """Raises OptionError for an output that is one of the inputs, by whatever name."""
+    """Raises OptionError for an output that is one of the inputs, even under another name."""
     if target.exists() and any(path.exists() and path.samefile(target) for path in paths):
         raise OptionError(f"the output {target} is the input", hint="name another file")
 
@@ -256,11 +256,11 @@ def require_output(
     way_on: str | None = None,
     renewed: Sequence[str] = (),
 ) -> None:
-    """Raises, before the work, the errors of writing the file named by an option.
+    """Raises, before any work, the errors that writing the file named by an option would cause.
 
-    OptionError for a directory, for a name with none of the `endings`, if any, and for one of the `inputs` and other
-    files that must stay; OutputError for a file that cannot be created, and for one that exists, if a `way_on` is
-    given and the file contains none of the `renewed` texts of earlier output. Devices and pipes are accepted.
+    OptionError: for a directory, for a name with none of the `endings` (if any are given), and for one of the `inputs`
+    and other files that must stay. OutputError: for a file that cannot be created and, if a `way_on` is given, for an
+    existing file that contains none of the `renewed` texts of earlier output. Devices and pipes are accepted.
     """
     if endings and path.suffix.lower() not in endings:
         ways = f"{', '.join(endings[:-1])} or {endings[-1]}"
@@ -288,7 +288,7 @@ def contains_mark(path: Path, marks: Sequence[str]) -> bool:
 
 
 def has_content(path: Path) -> bool:
-    """Whether something would be lost with a file."""
+    """Whether a file has content that could be lost."""
     return path.is_file() and path.stat().st_size > 0
 
 
@@ -324,7 +324,7 @@ def stage_file(path: Path, *, suffix: str = "") -> Iterator[Path]:
 
 
 def keep_permissions(old: Path, new: Path) -> None:
-    """Gives `new` the group and the mode of `old`, but no rights of the group if the group cannot be set.
+    """Gives `new` the group and the mode of `old`, but no group permissions if the group cannot be set.
 
     On a system without modes, `new` keeps its own.
     """
@@ -386,7 +386,7 @@ def stage_directory(path: Path, *, replace: bool) -> Iterator[Path]:
 
 
 def is_abandoned(staged: Path) -> bool:
-    """Returns whether no process fills a staged directory any more; where there are no locks, after a day."""
+    """Returns whether no process is filling a staged directory any more; without locks, assumes so after a day."""
     try:
         held = take_lock(staged)
     except BlockingIOError:
@@ -471,9 +471,9 @@ def read_umask() -> int:
 
 
 def make_folder_of_process() -> Path:
-    """Makes and returns an empty folder for temporary files, which goes when this process ends, even killed.
+    """Creates and returns an empty folder for temporary files; it is removed when this process ends, even if killed.
 
-    A shell waits for the end of a pipe that ends with the process, and removes it.
+    A shell waits for a pipe that closes with the process, and then removes the folder.
     """
     import subprocess  # which few runs need
     from tempfile import mkdtemp

@@ -1,7 +1,7 @@
 """Loads plugins: entry points of other packages that add formats, metrics, server interfaces and models.
 
-The entry points are read when something is asked for that nmt does not know, and a plugin is imported when it is used.
-A package with damaged entry points hides no other. Must not depend on the kinds of plugins. Standard library only.
+Entry points are read only when something unknown to nmt is requested, and a plugin is imported only when it is used. A
+package with damaged entry points does not hide others. Must not depend on the kinds of plugins. Standard library only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def read_entry_points(group: str) -> Iterator[EntryPoint]:
 
 @cache
 def list_plugins(group: str) -> tuple[EntryPoint, ...]:
-    """Returns the plugins of a group in the order of their names, the first of each name."""
+    """Returns the plugins of a group, sorted by name; of several with the same name, only the first."""
     plugins: dict[str, EntryPoint] = {}
     for entry in read_entry_points(group):
         plugins.setdefault(entry.name, entry)
@@ -39,7 +39,7 @@ def list_plugins(group: str) -> tuple[EntryPoint, ...]:
 
 
 def find_plugin(group: str, name: str) -> EntryPoint | None:
-    """Returns the plugin of this name, in whatever case."""
+    """Returns the plugin with this name, ignoring case."""
     return next((plugin for plugin in list_plugins(group) if plugin.name.lower() == name.lower()), None)
 
 
@@ -56,5 +56,5 @@ def load_plugin(plugin: EntryPoint) -> Any:
 
 
 def name_package_of(plugin: EntryPoint) -> str:
-    """Returns the name of the package that has a plugin."""
+    """Returns the name of the package that provides a plugin."""
     return plugin.dist.name if plugin.dist is not None else plugin.value.partition(":")[0]

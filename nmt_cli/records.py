@@ -1,7 +1,8 @@
 """Checks JSON that nmt has written, since a file may be damaged or come from another program.
 
-The types of a dataclass or NamedTuple define each entry, and `Annotated` with a `Range`, or FileName, its allowed
-values. Everything else is refused, naming the entry's key. Standard library only, since translation reads a card.
+The types of a dataclass or NamedTuple define its entries; `Annotated` with a `Range`, or FileName, restricts their
+values. Everything else is refused, with an error that names the entry's key. Standard library only, since translation
+reads a card.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class FileNameRule(NamedTuple):
     """The name of a file in the same directory, but never a path."""
 
     def __str__(self) -> str:
-        return "the name of a file beside it"
+        return "the name of a file in the same directory"
 
     def accept(self, value: str) -> bool:
         return Path(value).name == value and "\\" not in value and "\0" not in value
@@ -55,7 +56,7 @@ Share = Annotated[float, Range(0, 1)]
 
 
 def parse_json(text: str) -> Any:
-    """Parses JSON. Raises RecordError for anything else, for NaN, and for excessive numbers and nesting."""
+    """Parses JSON. Raises RecordError for anything else, for NaN, and for numbers too large or nesting too deep."""
     endless: list[str] = []  # numbers that are not finite
 
     def parse_number(digits: str) -> float:
@@ -130,7 +131,7 @@ def build_record(kind: Any, value: Any, key: str) -> Any:
 
 @cache
 def list_hints(kind: Any) -> dict[str, Any]:
-    """Returns the types of the entries of a dataclass or NamedTuple: slow, but each class is asked often."""
+    """Returns the types of the entries of a dataclass or NamedTuple; cached, since this is slow but often needed."""
     hints = typing.get_type_hints(kind, include_extras=True)
     return {name: hint for name, hint in hints.items() if typing.get_origin(hint) is not typing.ClassVar}
 
@@ -155,7 +156,7 @@ def build_mapping(parts: tuple[Any, ...], value: Any, key: str) -> dict[str, Any
 
 
 def build_union(parts: tuple[Any, ...], value: Any, key: str) -> Any:
-    """Returns the value as the first of these types that fits. For a record, the error is that of the last type."""
+    """Returns the value as the first of these types that fits. For a record, raises the error of the last type."""
     problem: RecordError | None = None
     for part in parts:
         kind, *bounds = typing.get_args(part) if typing.get_origin(part) is Annotated else (part,)

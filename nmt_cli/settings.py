@@ -3,8 +3,8 @@
     class SearchOptions(Settings, panel="Decoding"):
         length_penalty: float = setting(1.0, "Exponent of the length penalty.", low=0, high=10)
 
-is the option `--length-penalty` of each command that searches, `length-penalty = 0.8` in a file of settings, the
-argument `length_penalty` in Python, its line of `--help-all` and of the reference, and an entry of a card
+is the option `--length-penalty` of each command that searches, `length-penalty = 0.8` in a configuration file, the
+argument `length_penalty` in Python, a line of `--help-all` and of the reference, and an entry of a card
 (`Settings.from_mapping`). Standard library only, so that `nmt --help` starts at once.
 """
 
@@ -32,9 +32,9 @@ class Setting(NamedTuple):
 
     `low` and `high` are inclusive bounds; `panel` is the heading under which `--help` lists the option, by default that
     of its class; `flag` is the option's name if it differs from the field's, `also` a second name. `instead_of` is
-    another field with the same meaning: of the two, the one on the command line overrules the one in a file.
-    `harmless` says whether a file that nobody named may set it: that it names nothing to write, send, open or run, and
-    replaces nothing. None: only if it is a number or a choice.
+    another field with the same meaning: of the two, the one on the command line overrules the one in a file. `harmless`
+    says whether a file that nobody named may set the option, because it names nothing to write, send, open or run, and
+    replaces nothing. None means: only if it is a number or a choice.
     """
 
     help: str
@@ -56,8 +56,9 @@ def setting(default: Any, help: str, **declared: Any) -> Any:
 class Settings:
     """The base of all settings. Raises OptionError on construction for a value of the wrong type or out of range.
 
-    Its subclasses are frozen dataclasses with keywords only. The methods that `dataclass` would write and compile for
-    each of them are here once for all: those of the 15 classes of `nmt translate` took 29 ms, a tenth of its start.
+    Its subclasses are frozen dataclasses whose arguments are all keywords. The methods that `dataclass` would generate
+    and compile for each of them are written here once: those of the 15 classes of `nmt translate` took 29 ms, a tenth
+    of its start.
     """
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
@@ -106,7 +107,7 @@ class Settings:
     @classmethod
     @cache
     def resolve_field_types(cls) -> dict[str, Any]:
-        """Returns the types of the fields by name. Cached, since resolving annotations takes long."""
+        """Returns the types of the fields by name. Cached, since resolving annotations is slow."""
         return typing.get_type_hints(cls)
 
     @classmethod
@@ -154,7 +155,7 @@ def option_fields(settings: type[Settings]) -> list[dataclasses.Field[Any]]:
 
 
 def reject_unknown(names: Iterable[str], known: Collection[str], *, where: str, noun: str = "option") -> None:
-    """Raises OptionError for the first name (of a `noun`) that is not `known`; the hint names the nearest."""
+    """Raises OptionError for the first name (of a `noun`) that is not `known`; the hint names the most similar one."""
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
         nearest = find_nearest(unknown, known)
@@ -207,12 +208,12 @@ def list_choices(kind: Any) -> tuple[Any, ...]:
 
 
 def find_choice(name: str, value: object, choices: Iterable[str]) -> str | None:
-    """Returns the value of an option that was probably meant: one of its choices, or another name of one."""
+    """Returns the value of an option that was probably meant: one of its choices, or a synonym of one."""
     return find_nearest(str(value), [*choices, *SYNONYMS.get(name, ())])
 
 
 def explain_type(name: str, kind: Any, value: object) -> str:
-    """Returns the hint for an argument of another type: the choice that was probably meant, or what it takes."""
+    """Returns the hint for an argument of the wrong type: the choice that was probably meant, or what it takes."""
     parts = typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
     choices = [str(choice) for part in parts for choice in list_choices(part)]
     nearest = find_choice(name, value, choices) if choices else None

@@ -92,7 +92,7 @@ class Advice:
     cause: Suggestion | None = None  # of low scores, if it is known, which comes before all suggestions
 
     def to_mapping(self) -> dict[str, Any]:
-        """Returns the advice in the form of `--json`."""
+        """Returns the advice as `--json` prints it."""
         return asdict(self)
 
     def format_lines(self, width: int | None = None) -> list[str]:
@@ -170,7 +170,7 @@ def advise_on_model(
 
 
 def find_cause(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Suggestion | None:
-    """Returns the typed options to leave out, if they left too few updates to learn much."""
+    """Returns the typed options to leave out, if they allowed too few updates to learn much."""
     from nmt_cli.training.defaults import count_usual_updates  # which few commands need
 
     typed = [option for option in commands.train.options if name_typed(option) in SHORTENING]
@@ -205,9 +205,9 @@ def make_advice(
 def is_like_measured(manifest: Manifest) -> bool:
     """Whether the pairs are like those that gave the typical BLEU.
 
-    These are short sentences with a final mark, in upper and lower case, of which the network can write every word.
-    Several languages in one model have no typical BLEU, because it depends on each. Neither have languages without a
-    code of two letters, many of whose words are as long as a sentence.
+    These are short sentences with a final mark, in upper and lower case, of which the network can write every word. A
+    model of several languages has no typical BLEU, because it depends on each language. Nor do languages without a
+    two-letter code, because many of their words are as long as a sentence.
     """
     languages = {manifest.source_language, manifest.target_language} - {"source", "target"}
     is_rare = any(len(find_code(code)) != 2 for code in languages)
@@ -253,7 +253,7 @@ def suggest_for_corpus(manifest: Manifest, commands: BaseCommands, trained: Trai
 
 
 def suggest_pairs(manifest: Manifest, commands: BaseCommands) -> Suggestion:
-    """Suggests more pairs; of several languages, for the language with the fewest."""
+    """Suggests more pairs; with several languages, for the one that has the fewest."""
     rarest = find_rarest(manifest, "target") or find_rarest(manifest, "source")
     name = f" of {find_language(rarest.value).name}" if rarest else ""
     return make_suggestion(
@@ -262,14 +262,14 @@ def suggest_pairs(manifest: Manifest, commands: BaseCommands) -> Suggestion:
 
 
 def find_rarest(manifest: Manifest, side: str) -> Tag | None:
-    """Returns the language of a side that has the fewest training pairs; None if no tags name several."""
+    """Returns the language with the fewest training pairs on a side; None unless tags name several languages."""
     counts = {parse_tag_name(name): of_splits["train"] for name, of_splits in manifest.tags.items()}
     languages = [tag for tag in counts if tag.kind is (TagPurpose.TARGET if side == "target" else TagPurpose.SOURCE)]
     return min(languages, key=lambda tag: counts[tag]) if len(languages) > 1 else None
 
 
 def spell_tag(language: Tag | None) -> str:
-    """Returns the tag as it is typed after the name of a file."""
+    """Returns the tag as typed after a file name."""
     return f"={'to' if language.kind is TagPurpose.TARGET else 'from'}:{language.value}" if language else ""
 
 
@@ -292,7 +292,7 @@ def make_suggestion(what: str, command: CommandLine) -> Suggestion:
 
 
 def suggest_longer(report: TrainReport, commands: BaseCommands) -> Iterator[Suggestion]:
-    """Yields longer training if the scores were still rising when it ended."""
+    """Yields the suggestion to train longer, if the scores were still rising at the end."""
     scores = [record.bleu for record in report.records if record.complete]
     if len(scores) < 4 or report.planned_epochs is None or report.runs or commands.resume is None:
         return
@@ -303,7 +303,7 @@ def suggest_longer(report: TrainReport, commands: BaseCommands) -> Iterator[Sugg
 
 
 def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: BaseCommands) -> Iterator[Suggestion]:
-    """Yields changes for a model that has learned nothing, for no known cause."""
+    """Yields suggestions for a model that has learned nothing for no known reason."""
     train, updates = manifest.counts.splits["train"], max((record.steps for record in report.records), default=0)
     if updates < ENOUGH_UPDATES:
         epochs = min(200, max(5, math.ceil(ENOUGH_UPDATES * 32 / max(train, 1))))
@@ -312,7 +312,7 @@ def suggest_for_nothing(manifest: Manifest, report: TrainReport, commands: BaseC
     else:
         yield make_suggestion("a lower learning rate", commands.train.extend(("--learning-rate", "5e-4")))
     checked = commands.prepare.extend(("--report", "report.html"), FORCE)
-    yield make_suggestion("columns that belong together", checked)
+    yield make_suggestion("source and target columns that match", checked)
     if train < FEW_PAIRS:
         yield suggest_pairs(manifest, commands)
 
@@ -324,7 +324,7 @@ def has_learned_nothing(validation: Validation) -> bool:
 
 
 def describe_weakness(bleu: float | None, gain: float | None) -> list[str]:
-    """Returns a message if a model can hardly translate, by its BLEU and gain in chrF on its development set."""
+    """Returns a message if a model can hardly translate, judging by BLEU and chrF gain on its development set."""
     if bleu is None or not hardly_translates(bleu, gain):
         return []
     beyond = (
@@ -335,7 +335,7 @@ def describe_weakness(bleu: float | None, gain: float | None) -> list[str]:
 
 
 def hardly_translates(bleu: float, gain: float | None) -> bool:
-    """Whether few words of translations are right, by BLEU and, if known, by the `gain` in chrF beyond chance.
+    """Whether translations get few words right, judging by BLEU and, if known, the `gain` in chrF over chance.
 
     In a language of long words, BLEU is low even where most of a word is right, and chrF is high even by chance.
     """

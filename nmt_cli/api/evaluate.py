@@ -91,7 +91,7 @@ def list_runs(model: Path) -> list[Path]:
 
 
 def require_distinct(request: EvaluationRequest) -> None:
-    """Raises OptionError for a system that is given twice, with the commands that compare two settings of a model."""
+    """Raises OptionError for a system given twice; its hint shows how to compare two settings of one model."""
     name, times = Counter(request.names).most_common(1)[0]
     if times < 2:
         return
@@ -102,12 +102,12 @@ def require_distinct(request: EvaluationRequest) -> None:
         command = CommandLine("evaluate", options=(*list_places(request.data, Path(name)), *typed))
         first = command.extend(("--beam-size", "1"), ("--sentences", "greedy.tsv"))
         then = command.extend(("--against", "greedy.tsv:hypothesis"))
-        hint += f"; to compare two settings of a model, such as greedy search: `{first}`, then `{then}`"
+        hint += f"; to compare two settings of a model, such as greedy and beam search, run `{first}`, then `{then}`"
     raise OptionError(f"{name} is given twice", hint=hint)
 
 
 def load_sources(evaluation: Evaluation, corpus: PreparedCorpus | None) -> texts.ParallelText:
-    """Returns the sources, none where they are unknown, and the references on which all systems are scored."""
+    """Returns the references on which all systems are scored, with their sources if these are known."""
     text = evaluation.request.load_text(corpus)
     sources = text.lines if evaluation.request.hypothesis is None else evaluation.request.read_material(text).sources
     return dataclasses.replace(text, lines=tuple(sources or ()))
@@ -135,7 +135,7 @@ def score_system(
 
 
 def merge_warnings(names: Sequence[str], reports: Sequence[report.Report]) -> list[str]:
-    """Returns the warnings of all systems: once if they are common to all, else with the name of the system."""
+    """Returns the warnings of all systems: shared ones once, the others with the name of their system."""
     counts = Counter(warning for made in reports for warning in dict.fromkeys(made.warnings))
     shared = [warning for warning, count in counts.items() if count == len(reports)]
     specific = [
@@ -157,7 +157,7 @@ SHOWN = 3  # scores that are kept
 
 
 class KeptScores(NamedTuple):
-    """The measured scores and their model; `scores` are written as printed."""
+    """The measured scores and the model that they belong to; `scores` are written as printed."""
 
     card: str  # SHA-256 of the model's card: of another one the scores say nothing
     sentences: Count
@@ -166,9 +166,9 @@ class KeptScores(NamedTuple):
 
 
 def keep_scores(report: Report, request: EvaluationRequest) -> None:
-    """Keeps the scores of a model on the test set of a corpus; silently skipped if nothing can be written.
+    """Keeps the scores of a model on a corpus's test set in that corpus; does nothing if it cannot write there.
 
-    A corpus that only a found file names stays as it is, too.
+    A corpus named only by a variable or a configuration file stays unchanged, too.
     """
     from nmt_cli.runtime.model_directory import CARD
 
@@ -183,7 +183,7 @@ def keep_scores(report: Report, request: EvaluationRequest) -> None:
 
 
 def read_scores(data: Path, model: Path) -> KeptScores | None:
-    """Returns the scores of the last evaluation on a test set; None if there are none, or not of this model."""
+    """Returns the scores of the last evaluation on a test set; None if there are none for this model."""
     from nmt_cli.runtime.model_directory import CARD
 
     try:
@@ -289,7 +289,7 @@ def run_evaluation(request: EvaluationRequest, progress: StageReporter) -> Evalu
 
 
 def explain_scores(metrics: Iterable[str], pair: tuple[str, str], scores: ScoreOptions) -> list[str]:
-    """Returns lines that derive the scores of a candidate and a reference step by step."""
+    """Returns lines that show, step by step, how a candidate is scored against a reference."""
     from nmt_cli.evaluation.analysis.explain import explain_metrics
     from nmt_cli.visuals.labels import replace_controls
 

@@ -1,6 +1,6 @@
 """Sends the warnings of the Python interface to Python's `logging`, under the name `nmt_cli`.
 
-Nothing is printed unless the program configures logging: a library must not.
+Nothing is printed unless the program configures logging, because a library must not print on its own.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def log_warnings(messages: Iterable[str]) -> None:
 
 
 def log_checks(translations: list[Translation], first: int = 0) -> list[Translation]:
-    """Logs the checks that translations fail, with the number of each text from 1, and truncated texts.
+    """Logs the checks that translations fail, with the number of each text (from 1), and any truncated texts.
 
     Returns the translations.
-    `first` is the number of texts before them.
+    `first` is the number of texts that precede them.
     """
     for number, translation in enumerate(translations, start=first + 1):
         if translation.checks:

@@ -25,7 +25,7 @@ class LanguageInfo(NamedTuple):
 
 
 class PackageInfo(NamedTuple):
-    """The version, summary and licence of the package of a model."""
+    """The version, summary and licence of a model's package."""
 
     version: str = ""
     summary: str = ""
@@ -68,7 +68,7 @@ class ModelInfo:
         return f"ModelInfo({self.name!r}, {self.source.code} -> {self.target.code}, {self.network!r})"
 
     def to_mapping(self) -> dict[str, Any]:
-        """Returns the information in the form of `--json`."""
+        """Returns the information as `--json` prints it."""
         scores = {name: {key: score._asdict() for key, score in group.items()} for name, group in self.scores.items()}
         languages = {"source": self.source._asdict(), "target": self.target._asdict()}
         rest = {"directory": str(self.directory), "package": self.package._asdict(), "scores": scores}
@@ -100,7 +100,7 @@ def describe_installed() -> dict[str, ModelInfo]:
 
 
 def read_info(directory: Path) -> ModelInfo:
-    """Returns the information on the model of a directory."""
+    """Returns the information on the model in a directory."""
     from nmt_cli.model.config import ModelConfig, describe_network
     from nmt_cli.runtime.installed_models import name_model
     from nmt_cli.runtime.model_directory import read_card  # SentencePiece, which `nmt --help` does not need
@@ -137,7 +137,7 @@ def describe_language(code: str) -> LanguageInfo:
 
 
 def measure_sizes(directory: Path) -> dict[str, int]:
-    """Returns the bytes of the graphs in each precision that is there, and of the whole directory."""
+    """Returns the sizes in bytes of the graphs in each available precision, and of the whole directory."""
     from nmt_cli.runtime.model_directory import name_graphs, name_weights
 
     sizes = {path.name: path.stat().st_size for path in directory.iterdir() if path.is_file()}
@@ -166,7 +166,7 @@ def collect_scores(card: ModelCard) -> dict[str, dict[str, ScoreInfo]]:
 
 
 def read_package(directory: Path) -> PackageInfo:
-    """Returns the metadata of the package that contains a model; empty for a model outside of a package."""
+    """Returns the metadata of the package that contains a model; empty for a model outside a package."""
     package = directory.parent
     if not package.name.startswith("nmt_model_"):
         return PackageInfo()

@@ -1,8 +1,8 @@
 """Opens models and translation memories for commands.
 
 `open_translator(TranslationRequest(Path("en-de"), rerank=Path("de-en")))` returns a translator whose hypotheses the
-second model ranks. `load_memory(["notes.tsv"], ("en", "de"))` returns the pairs of a table, and of
-`notes.de-en.tsv` in reverse.
+second model ranks. `load_memory(["notes.tsv"], ("en", "de"))` returns the pairs of a table; those of `notes.de-en.tsv`
+would be reversed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def make_picture_reader(config: PrepareOptions) -> PictureReader | None:
 
 
 def open_translator(request: TranslationRequest) -> LineTranslator:
-    """Opens a model, or an ensemble of models, with its reader of pictures or the model that ranks its hypotheses."""
+    """Opens a model or an ensemble, with its picture reader and with any models that check or rank its output."""
     silence_onnxruntime()  # before it is imported, since it reads its environment then
     translator = request.load()
     if translator.card.source.get("type") == "image":
@@ -87,7 +87,7 @@ def attach_reverse(translator: LineTranslator, request: TranslationRequest, chec
 
 
 def open_judge(request: TranslationRequest, rerank: Path) -> Judge:
-    """Opens the model that ranks the hypotheses of another. Raises OptionError for one of other languages."""
+    """Opens the model that ranks the hypotheses of another. Raises OptionError unless it translates in reverse."""
     from nmt_cli.runtime.model_directory import ModelDirectory, require_reverse
     from nmt_cli.translation.config import LineOptions
     from nmt_cli.translation.forced import Judge  # numpy, as above
@@ -97,7 +97,7 @@ def open_judge(request: TranslationRequest, rerank: Path) -> Judge:
 
 
 def load_own_inception(weights: Path, checksums: Mapping[str, str]) -> PictureReader:
-    """Loads the InceptionV3 of a model. Raises DamagedError if its weights have been replaced since."""
+    """Loads the InceptionV3 of a model. Raises DamagedError if its weights have changed since training."""
     from nmt_cli.runtime.model_directory import check_file  # numpy, as above
 
     check_file(weights, checksums.get(weights.name, ""))
@@ -133,12 +133,12 @@ def load_memory(
     with_untagged: bool = True,
     profile: CorpusProfile | None = None,
 ) -> TranslationMemory:
-    """Returns the pairs of all files; the last of several translations of one text wins.
+    """Returns the pairs of all files; if a text has several translations, the last one wins.
 
-    `languages` are the source and the target language. A file in the opposite direction is reversed; of one
-    that names no languages, the `profile` of the model knows the direction. Pairs with tags of
-    other languages are left out. Pairs with a register answer only requests for it. Pairs without a tag of a language
-    count only `with_untagged`. Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
+    `languages` are the source and the target language. A file in the opposite direction is reversed; if a file names no
+    languages, the model's `profile` tells its direction. Pairs tagged for other languages are left out. Pairs with a
+    register are used only when that register is requested. Pairs without a language tag are used only if
+    `with_untagged` is set. Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
     """
     from nmt_cli.formats.exchange import drop_codes, spell_codes
     from nmt_cli.formats.inputs import parse_input, require_input
@@ -168,7 +168,7 @@ def describe_foreign(
 ) -> Iterator[str]:
     """Yields a warning for each side of a memory, a glossary or a test set that looks like another language.
 
-    The identifier, which takes long to load, is asked only if training never had most words of the side.
+    The language identifier is slow to load, so it is asked only if most words of the side never occurred in training.
     """
     from nmt_cli.text.profile import PAIRS_READ  # as above
 
@@ -182,7 +182,7 @@ def describe_foreign(
 
 
 def read_file(file: CorpusFile, languages: tuple[str, str], profile: CorpusProfile | None) -> list[TaggedPair]:
-    """Returns the pairs of a file, reversed if its direction is the opposite one, with their tags and its own.
+    """Returns the pairs of a file, reversed if it runs in the opposite direction, with their own tags and the file's.
 
     Raises NotFoundError, DataError, and MemoryLanguageError for a file in other languages.
     """
@@ -204,7 +204,7 @@ def read_file(file: CorpusFile, languages: tuple[str, str], profile: CorpusProfi
 
 
 def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str, str], list[TaggedPair]]:
-    """Returns the languages of a file, and its pairs but for those that it marks as unfinished."""
+    """Returns the languages of a file, and all its pairs except those marked as unfinished."""
     from nmt_cli.corpus.manifest import TaggedPair
     from nmt_cli.formats.inputs import ReadOptions
     from nmt_cli.formats.opening import open_reader
@@ -239,7 +239,7 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
 
 
 def read_two_documents(file: CorpusFile, languages: tuple[str, str]) -> list[list[str]]:
-    """Returns the texts of a document and of its translation, which a person may have edited; none of other files.
+    """Returns the texts of a document and of its translation, which a person may have edited; empty for other files.
 
     Raises DataError if one has more texts than the other.
     """
@@ -267,14 +267,14 @@ def read_two_documents(file: CorpusFile, languages: tuple[str, str]) -> list[lis
 
 
 def find_tag_column(path: Path) -> str | None:
-    """Returns the heading of the column of tags in a table: after source and target, or a column of registers."""
+    """Returns the heading of a table's tag column: the one after source and target, or a column of registers."""
     headings = read_headings(path)
     registers = (heading for heading in headings if heading.lower() in REGISTERS)
     return TAGS if headings == HEADINGS else next(registers, None)
 
 
 def read_headings(path: Path) -> list[str]:
-    """Returns the cells of the first line of a table, whose separators are tabs, or else commas."""
+    """Returns the cells in the first line of a table, separated by tabs or, if it has none, by commas."""
     if not path.is_file():
         return []
     with path.open(encoding="utf-8-sig", errors="replace") as lines:
@@ -299,7 +299,7 @@ def export_model(
 
         nmt.export("eng-deu", "site", "page", assets="pyodide")
 
-    `model` is a directory, or the name of an installed one; `assets` a folder with the files that a page needs.
+    `model` is a directory, or the name of an installed model; `assets` is a folder with the files that a page needs.
     Raises OptionError for a model that the program cannot run (with the reason), NotFoundError, and OutputError.
     """
     write_export(Path(model), Path(output), format, None if assets is None else Path(assets), force=force)
@@ -307,7 +307,7 @@ def export_model(
 
 
 def write_export(model: Path, output: Path, format: ExportFormat, assets: Path | None, *, force: bool) -> None:
-    """Writes a model as `export_model` does; errors speak as the command line does."""
+    """Writes a model as `export_model` does, with errors worded for the command line."""
     from nmt_cli.files import stage_directory
     from nmt_cli.runtime.installed_models import find_model
     from nmt_cli.runtime.model_directory import ModelDirectory
@@ -319,7 +319,7 @@ def write_export(model: Path, output: Path, format: ExportFormat, assets: Path |
 
 
 def describe_exported_tags(model: Path) -> str:
-    """Returns how another program asks an exported model for its tags; empty if it has none."""
+    """Returns how another program requests a tag from an exported model; empty if the model has no tags."""
     from nmt_cli.runtime.model_directory import read_card
     from nmt_cli.text.tags import parse_tag_name
 
@@ -332,7 +332,7 @@ def describe_exported_tags(model: Path) -> str:
 def choose_writer(format: ExportFormat, assets: Path | None) -> Callable[[ModelDirectory, Path], None]:
     """Returns the function that writes a format.
 
-    Raises OptionError for assets of no page, and for a page without.
+    Raises OptionError for assets without a page, and for a page without assets.
     """
     from nmt_cli.runtime.browser.page_export import find_assets, write_page
     from nmt_cli.runtime.ctranslate2_export import write_ctranslate2  # numpy, which `nmt --help` does not need

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PrepareRequest:
-    """The files to prepare as a corpus, and how."""
+    """The files to prepare as a corpus, and how to prepare them."""
 
     corpus: tuple[str, ...]  # as they are typed: "clean.tsv=2"
     config: PrepareOptions
@@ -90,7 +90,7 @@ class PrepareOutcome:
         return str(self.commands.prepare.extend(("--report", "report.html"), FORCE))
 
     def to_mapping(self) -> dict[str, Any]:
-        """Returns the outcome in the form of `--json`."""
+        """Returns the outcome as `--json` prints it."""
         manifest = self.report.manifest
         return {
             "data": str(self.report.directory),

@@ -1,4 +1,4 @@
-"""Progress reports of long work, which do not depend on a screen."""
+"""Progress reports for long tasks, independent of any screen."""
 
 from __future__ import annotations
 

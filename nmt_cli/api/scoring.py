@@ -1,8 +1,8 @@
 """Evaluates one system for `nmt evaluate`: translates, scores, and warns.
 
-For 1,000 test sentences and a model, `Evaluation.run` returns a report: BLEU 31.2 with its interval, the name of the
-sentences in print ("test sentences"), and that training saw none of them. A model of another corpus adds a warning, and
-so do sentences that occur in its training data.
+For 1,000 test sentences and a model, `Evaluation.run` returns a report (BLEU 31.2 with its interval), what the
+sentences are called "test sentences", and whether training is known to have seen none of them. A model trained on
+another corpus adds a warning, and so do sentences that occur in its training data.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def list_other_languages(name: str, card: ModelCard, corpus: PreparedCorpus) -> 
 
 
 def list_earlier_data(card: ModelCard, name: str) -> list[str]:
-    """Returns a model's training data besides its corpus: the data of its initial model, and replayed pairs.
+    """Returns a model's training data other than its corpus: the data of its initial model, and replayed pairs.
 
     The initial model may be an earlier stage of the same `name`.
     """
@@ -103,7 +103,7 @@ class EvaluationOutcome:
 
 @dataclass
 class Evaluation:
-    """One evaluation: reads, translates, scores, warns."""
+    """Evaluates one system: reads, translates, scores and warns."""
 
     names: Sequence[str]
     request: EvaluationRequest
@@ -140,7 +140,7 @@ class Evaluation:
         return note
 
     def find_languages(self, translator: LineTranslator) -> tuple[str, str]:
-        """Returns the languages of a model, or those that the tags asked for name."""
+        """Returns the languages of a model, or those named by the requested tags."""
         from nmt_cli.translation.known_tags import find_tags  # SentencePiece, which `nmt --help` lacks
 
         tags = find_tags(self.request.tags.names, translator.card, self.request.model)
@@ -161,7 +161,10 @@ class Evaluation:
         languages, profile = self.find_languages(translator), translator.profile
         if profile is not None and not any(text.tags) and profile.are_turned(pairs):
             name, direction = name_model(model), " -> ".join(languages)
-            turned = f"the text runs the other way: its references are in the language that {name} reads ({direction})"
+            turned = (
+                f"the text runs in the opposite direction: its references are in the source language of "
+                f"{name} ({direction})"
+            )
             return made.add_warnings(turned)
         return made.add_warnings(*describe_foreign("the text", pairs, languages, profile))
 
@@ -188,7 +191,7 @@ class Evaluation:
     def add_doubts(
         self, evaluation: report.Report, model: Path, card: ModelCard, corpus: PreparedCorpus | None
     ) -> tuple[report.Report, bool]:
-        """Adds doubts about a model; also returns whether its training data is known to be that of the corpus alone."""
+        """Adds doubts about a model, and returns whether it is known to have been trained on the corpus alone."""
         doubts = list_doubts(self.request, model, card, corpus)
         is_same = corpus is not None and card.dataset_fingerprint == corpus.fingerprint
         weaknesses = describe_weakness(card.development_bleu, card.development_gain)
@@ -200,7 +203,7 @@ class Evaluation:
         corpus: PreparedCorpus | None,
         translator: LineTranslator | None,
     ) -> report.Report:
-        """Adds the groups of sentences where translation fails, by the words of sources that are text."""
+        """Adds a profile: the groups of sentences that translate poorly, by the words of sources that are text."""
         from nmt_cli.evaluation.analysis.profile import TrainingSources, build_profile, compare_memory
 
         self.progress("looking for weak points", 0, 0)
@@ -236,7 +239,7 @@ class Evaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRequest:
-    """The systems and metrics to score, on files or, if no file is named, on a split of `data`."""
+    """The systems and metrics, and what to score them on: files or, if none is named, a split of `data`."""
 
     metrics: tuple[str, ...] = ()  # none: all
     scores: ScoreOptions
@@ -276,12 +279,12 @@ class EvaluationRequest:
 
     @property
     def hypothesis(self) -> Path | None:
-        """The first translations; None if a model makes them."""
+        """The first file of translations; None if a model translates."""
         return next(iter(self.hypotheses), None)
 
     @property
     def systems(self) -> tuple[Path, ...]:
-        """The systems; those compared with come last."""
+        """The systems; those to compare with come last."""
         return (*(self.hypotheses or self.models), *self.against)
 
     @property
@@ -299,7 +302,7 @@ class EvaluationRequest:
 
     @property
     def names(self) -> list[str]:
-        """The names of the systems: for models as `--model` takes them, else their files."""
+        """The names of the systems: models as `--model` takes them, translations by their files."""
         first, *others = map(name_model, self.systems)
         return [first if self.rerank is None else f"{first} reranked by {name_model(self.rerank)}", *others]
 
@@ -324,18 +327,18 @@ class EvaluationRequest:
 
     @property
     def task_values(self) -> dict[str, Any]:
-        """The sentences by option, without the systems, for `--json`."""
+        """The inputs by option, without the systems, for `--json`."""
         return {name: value for name, value in self.option_values.items() if name not in ("model", "hypothesis")}
 
     @property
     def sentence_noun(self) -> str:
-        """The name of the sentences in print."""
+        """What the sentences are called in the output."""
         if not self.references:
             return f"{self.split} sentences"
         return f"sentences of {self.source or self.references[0]}"
 
     def load_corpus(self) -> PreparedCorpus | None:
-        """Loads the prepared corpus; None if files are scored and no corpus shows the training data."""
+        """Loads the prepared corpus; returns None if files are scored and no corpus holds the training data."""
         from nmt_cli.corpus.dataset import PreparedCorpus  # numpy, which `nmt --help` does not need
         from nmt_cli.corpus.manifest import MANIFEST_NAME
 
@@ -358,9 +361,9 @@ class EvaluationRequest:
         return texts.read_split(corpus, self.split)
 
     def ask_of(self, model: Path, card: ModelCard, text: texts.ParallelText) -> texts.ParallelText:
-        """Returns a text with the requested tags before each line, and with or without context as requested.
+        """Returns the text with the requested tags before each line, and with or without context as requested.
 
-        The lines of files are one text. Raises OptionError for tags or context that the model does not know.
+        The lines of a file count as one text. Raises OptionError for tags or context that the model does not know.
         """
         from nmt_cli.translation.known_tags import find_scope, find_tags  # SentencePiece, which `nmt --help` lacks
 
@@ -394,14 +397,14 @@ def orient_corpus(corpus: PreparedCorpus, model: Path) -> PreparedCorpus:
 
 
 def is_trained_elsewhere(model: Path, corpus: PreparedCorpus) -> bool:
-    """Whether a model was trained on another corpus than this."""
+    """Whether a model was trained on a corpus other than this one."""
     from nmt_cli.runtime.model_directory import read_card
 
     return (model / CARD).is_file() and read_card(model).dataset_fingerprint != corpus.fingerprint
 
 
 def read_rival(path: Path, text: texts.ParallelText) -> list[str] | None:
-    """Reads the hypotheses of a system; None if a model will make them.
+    """Reads the hypotheses of a system; returns None if a model will generate them.
 
     Raises DataError if there are more or fewer hypotheses than references.
     """

@@ -36,7 +36,7 @@ class ServeOptions(Settings, panel="Server"):
         None, "With several --model, unload the least recently used models above this much memory: 2G, 500M."
     )
     suggestions: str | None = setting(
-        None, "Corrections file, in JSON Lines: the server appends new ones, and uses them from the next request on."
+        None, "File of corrections, in JSON Lines: the server appends new ones, and uses them from the next request on."
     )
 
     def __post_init__(self) -> None:
@@ -45,7 +45,7 @@ class ServeOptions(Settings, panel="Server"):
 
 
 def parse_size(text: str | None) -> int | None:
-    """Parses a size such as 500M or 2G to bytes. Raises OptionError for anything else."""
+    """Converts a size such as 500M or 2G to bytes. Raises OptionError for anything else."""
     if text is None:
         return None
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?)(?:i?B)?", text.strip(), re.IGNORECASE)

@@ -37,7 +37,7 @@ def silence_onnxruntime() -> None:
 
 
 def silence_ray(processes: Processes) -> Processes:
-    """Sets up the environment so that Ray reports nothing to anybody, and returns the settings unchanged."""
+    """Sets up the environment so that Ray sends no usage reports, and returns the settings unchanged."""
     if processes.ray is not None:
         for name, value in RAY_ENVIRONMENT.items():
             os.environ.setdefault(name, value)
@@ -45,7 +45,7 @@ def silence_ray(processes: Processes) -> Processes:
 
 
 def require_tensorflow(purpose: str = "training") -> None:
-    """Raises MissingExtraError, with the line that installs it, if TensorFlow is not installed."""
+    """Raises MissingExtraError, with the command that installs it, if TensorFlow is not installed."""
     extra = "train" if which("nvidia-smi") else "train-cpu"  # which comes with the driver of a GPU
     for package in ("tensorflow", "tf2onnx"):
         if find_spec(package) is None:
@@ -53,7 +53,7 @@ def require_tensorflow(purpose: str = "training") -> None:
 
 
 def find_cache() -> Path:
-    """Returns the directory for reproducible files: in XDG_CACHE_HOME, else the system's usual place."""
+    """Returns the directory for files that can be made again: in XDG_CACHE_HOME, else in the system's usual place."""
     usual = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
     return Path(os.environ.get("XDG_CACHE_HOME") or usual) / "nmt"
 

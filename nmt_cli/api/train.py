@@ -80,7 +80,7 @@ class LogWatcher(Watcher):
 
 
 class AssistantWatcher(Watcher):
-    """Passes on only warnings and the wish to stop, since the chief shows everything else."""
+    """Passes on only warnings and requests to stop, since the chief shows everything else."""
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
@@ -119,7 +119,7 @@ class TrainOutcome:
     late_seconds: float | None = None  # that the whole command took, if that is longer than its --time
 
     def to_mapping(self, model: Path) -> dict[str, Any]:
-        """Returns the outcome in the form of `--json`."""
+        """Returns the outcome as `--json` prints it."""
         return {
             "model": str(model),
             "epochs": list(self.report.epochs),
@@ -192,9 +192,10 @@ def open_request(
     ray: str | None = None,
     **command: Any,
 ) -> TrainRequest:
-    """Returns the request for a training run with the corpus in `data`; the time of a deadline begins now.
+    """Returns the request for a training run with the corpus in `data`; the time of a deadline starts now.
 
-    `cluster` is TF_CONFIG; `command` are other fields of the request. Raises MissingExtraError without TensorFlow.
+    `cluster` is the value of TF_CONFIG; `command` holds the other fields of the request. Raises MissingExtraError
+    without TensorFlow.
     """
     from nmt_cli.corpus.dataset import PreparedCorpus, reverse_corpus
     from nmt_cli.training.deadline import Deadline
@@ -230,7 +231,7 @@ def describe_resumption(request: TrainRequest) -> CommandLine:
 
 
 def list_more(request: TrainRequest) -> list[TypedOption]:
-    """Returns the typed options of a training run that are neither the network's nor in a checkpoint."""
+    """Returns the typed options that belong to the command itself, and so are not stored in a checkpoint."""
     more: list[TypedOption] = [("--reverse",)] if request.reverse else []
     more += [("--runs", str(request.runs))] if request.runs > 1 else []
     more += [("--keep-stages",)] if request.keep_stages else []
@@ -238,7 +239,7 @@ def list_more(request: TrainRequest) -> list[TypedOption]:
 
 
 def explain_end(request: TrainRequest) -> str:
-    """Describes the saved part of a training run that was stopped at once, and the command to continue or repeat it."""
+    """Says what was saved of a training run that was stopped at once, and which command continues or repeats it."""
     from nmt_cli.runtime.model_directory import CARD, STAGES
     from nmt_cli.training.checkpoints import is_of_earlier
     from nmt_cli.training.request import read_started_facts
@@ -255,8 +256,8 @@ def explain_end(request: TrainRequest) -> str:
 def run_training(request: TrainRequest, loading: Loading = nullcontext) -> TrainOutcome | None:
     """Runs the requested training; returns None in a process that assists the chief, which writes the model.
 
-    Raises Interrupted if the watcher stops a run with synthetic pairs before the model itself is trained, and the
-    errors of `train`.
+    Raises the errors of `train`, and Interrupted if the watcher stops a run with synthetic pairs before the model
+    itself is trained.
     """
     from nmt_cli.training.checkpoints import lock_model
     from nmt_cli.training.data.synthetic_pairs import make_plan
@@ -318,24 +319,24 @@ def list_open_starts(request: TrainRequest) -> list[KnownStart]:
 
 
 def choose_start(starts: Sequence[KnownStart], config: TrainOptions) -> KnownStart | None:
-    """Returns the model to start from by default: one of both languages may have learned from the test set.
+    """Returns the model to start from by default; not one of both languages, which may have seen the test set.
 
-    A time limit chooses the size of the network instead, which a start would decide.
+    Returns None if a time limit is set: the time chooses the size of the network, which a start would fix.
     """
     fitting = (start for start in starts if len(start.sides) == 1 and not start.difference)
     return next(fitting, None) if config.time is None else None
 
 
 def explain_start(start: KnownStart | None, starts: Sequence[KnownStart], config: TrainOptions) -> str | None:
-    """Returns the line that says which of the models a run starts from, or why it does not; None without any."""
+    """Returns a line that says which model a run starts from, or why it starts from none; None without models."""
     if start is not None:
         return f"few pairs: starts from {start.name}, which has {start.reason}; --init-from none prevents this"
     if not starts:
         return None
     name, why = starts[0].name, starts[0].difference or starts[0].doubt
     if choose_start(starts, replace(config, time=None)):
-        why = f"since --time chooses the size of the network, though it has {starts[0].reason}"
-    return f"does not start from {name}, {why}; --init-from {name} does"
+        why = f"which has {starts[0].reason}, because --time chooses the size of the network"
+    return f"does not start from {name}, {why}; to start from it, add --init-from {name}"
 
 
 def report_request(request: TrainRequest, choice: str | None = None, why: str | None = None) -> None:
@@ -356,7 +357,7 @@ def report_request(request: TrainRequest, choice: str | None = None, why: str | 
 
 
 def load_training(request: TrainRequest, *, with_synthetic: bool) -> Callable[[TrainRequest], TrainReport]:
-    """Returns the function that trains, once or several times. Its import starts TensorFlow."""
+    """Returns the function that trains, once or several times. Importing it starts TensorFlow."""
     if with_synthetic:
         from nmt_cli.training.synthetic import train_with_synthetic as run
     else:
@@ -390,7 +391,7 @@ def assist_chief(request: TrainRequest, loading: Loading, *, with_synthetic: boo
 
 
 def conclude_training(request: TrainRequest, report: TrainReport, trained: TrainingSummary) -> TrainOutcome:
-    """Returns the outcome: the report, with advice, and with the time needed if it was too long."""
+    """Returns the outcome: the report, advice and, if training took too long, the time that it took."""
     corpus, deadline = request.corpus, request.deadline
     advice = advise_on_model(corpus.manifest, report, describe_commands(request, trained), trained)
     is_late = deadline is not None and request.runs == 1 and deadline.elapsed > LATE * deadline.seconds

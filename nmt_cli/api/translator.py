@@ -5,7 +5,7 @@
         translator.translate(["Here.", ""], beam_size=5)    # ["Hier.", ""]
         translator.translate_file("a.docx", "b.docx").flagged
 
-Options of a call overrule those of `nmt.load`; both become `TranslateOptions`, and equal ones are made once.
+Options of a call overrule those of `nmt.load`; both become `TranslateOptions`, built only once for equal options.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Translator:
         memory: TranslationMemory | None = None,
         arguments: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """`companions` are the other models by option; `arguments` those of `nmt.load`, for other processes."""
+        """`companions` are the other models by option; `arguments` are those of `nmt.load`, for other processes."""
         self._opened: LineTranslator | None = translator
         self._companions = companions
         self._options = list_tags(options)
@@ -152,7 +152,7 @@ class Translator:
 
     @property
     def card(self) -> ModelCard:
-        """All that the model records about itself."""
+        """Everything that the model records about itself."""
         return self._translator.card
 
     @property
@@ -199,7 +199,7 @@ class Translator:
         load_confidence(self.card)
 
     def _fit(self, options: Mapping[str, Any], n_best: int) -> TranslateOptions:
-        """Returns settings of a search that suit the model. Raises OptionError for unknown tags and missing context."""
+        """Returns search settings that suit the model. Raises OptionError for unknown tags and missing context."""
         from nmt_cli.translation.known_tags import fit_to_model  # SentencePiece, which `import nmt_cli` does not need
 
         tm = options.get(TM, self._memory)
@@ -209,7 +209,7 @@ class Translator:
         return fit_to_model(made, self.card, self.model)
 
     def _find_languages(self, made: TranslateOptions) -> tuple[str, str]:
-        """Returns the languages that are translated between with these settings."""
+        """Returns the source and the target language with these settings."""
         return replace_languages(self.card.languages, made.search.tags)
 
     @overload  # mypy: a string is an iterable of strings; the first signature that fits counts
@@ -266,7 +266,8 @@ class Translator:
 
         translator.translations("Hello.", n_best=3)[0].hypotheses[0].alignment
 
-        `report` names a page or a JSON file of the texts that failed a check; with `strict`, they raise CheckError.
+        `report` names an HTML page or a JSON file for the texts that failed a check; with `strict`, they raise
+        CheckError.
         """
         return add_links(self._translate_all(texts, options, n_best, progress))
 
@@ -289,7 +290,7 @@ class Translator:
     def _report_checks(
         self, numbered: Sequence[tuple[int, Translation]], texts: int, checks: CheckOptions | None, what: str
     ) -> None:
-        """Writes the requested report of translations, by their numbers. Raises CheckError as `strict` asks."""
+        """Writes the requested report of numbered translations. Raises CheckError if `strict` is set and one failed."""
         if checks is None or not (checks.report or checks.strict):
             return
         from nmt_cli.api.translating.report import open_qa_report  # which few calls need
@@ -340,7 +341,7 @@ class Translator:
         refuse_input(target, [Path(source)])
         if Path(source).is_dir():
             hint = f"give its files one by one, or run: nmt translate {quote(str(source))} -o {quote(str(target))}"
-            raise OptionError(f"{source} is a folder, and translate_file takes a file", hint=hint)
+            raise OptionError(f"{source} is a folder, but translate_file takes a file", hint=hint)
         if target.is_file() and not force:
             raise OutputError(f"{target} already exists", hint="replace it with force=True, or name another file")
         if tm is not None:
@@ -384,7 +385,7 @@ def load(
         nmt.load("eng-deu", beam_size=1).translate(["Hello.", "Where is the station?"])
 
     `threads` is the number of cores it may use, all by default. `tm` are translation memories; `check_with` and
-    `rerank` are models of the other direction. `nmt translate --help-all` explains the `options` for reading lines,
+    `rerank` are models for the opposite direction. `nmt translate --help-all` explains the `options` for reading lines,
     such as `glossary="terms.tsv"` (or a dictionary of terms), and for the search, such as `beam_size=1`. Raises
     NotFoundError, DamagedError or OptionError.
     """
@@ -438,7 +439,7 @@ def translate(
 
 
 def add_links(translations: Iterable[Translation]) -> list[Translation]:
-    """Returns translations whose hypotheses have an alignment."""
+    """Returns the translations, with an alignment added to each hypothesis."""
     from nmt_cli.translation.placement.alignment import find_links  # which few calls need
 
     return [translation.add_links(partial(find_links, translation)) for translation in translations]
@@ -446,7 +447,7 @@ def add_links(translations: Iterable[Translation]) -> list[Translation]:
 
 @lru_cache(maxsize=2)
 def load_kept(directory: Path, changed: int) -> Translator:
-    """Loads a model once. A newly trained model has another `changed`, and is loaded again."""
+    """Loads a model once. A newly trained model has a different `changed`, and is loaded again."""
     return load(directory)
 
 
@@ -455,7 +456,7 @@ MOST_PICKLED = 2  # that stay loaded
 
 
 def load_pickled(key: str, arguments: Mapping[str, Any]) -> Translator:
-    """Returns the translator that another process pickled, loaded once unless it is closed."""
+    """Returns the translator that another process pickled; loads it again only if it was closed or dropped."""
     kept = PICKLED.pop(key, None)
     if kept is None or kept._opened is None:
         kept = load(**arguments)
@@ -484,7 +485,7 @@ def answer_with_memory(
 
 
 def replace_terms(translator: LineTranslator, options: Mapping[str, Any]) -> LineTranslator:
-    """Returns a translator with the glossary among the options, if any.
+    """Returns the translator, with the glossary given in the options if there is one.
 
     Raises DataError, OptionError or NotFoundError.
     """
@@ -521,7 +522,7 @@ def open_memory(
 
 
 def name_target(target: PathLike, source: Path, language: str) -> Path:
-    """Returns the file for the translation of a file: the named one, one in a folder, or one after a pattern."""
+    """Returns the output file for a translation: the named file, a file in a folder, or one named by a pattern."""
     output = os.fspath(target)
     return name_output(output, source, Path(source.name), language) if is_for_several(output) else Path(output)
 
@@ -543,7 +544,7 @@ class FileReport:
     terms: Glossary | None = field(default=None, repr=False)  # until one of them occurs
 
     def add(self, translation: Translation) -> None:
-        """Counts a translation, and keeps it if it failed a check, as long as there is room."""
+        """Counts a translation, and keeps it if it failed a check and there is still room."""
         self.texts += 1
         if self.terms is not None and self.terms.occurs_in(translation.source):
             self.terms = None
@@ -554,7 +555,7 @@ class FileReport:
                 self.flagged.append((self.texts, translation))
 
     def add_torn(self, torn: Sequence[TornText]) -> None:
-        """Counts the texts that are written as in the source, since they could not be read back."""
+        """Counts the texts that are written as they are in the source because they could not be read back."""
         self.failures += Counter(text.check for text in torn)
         self.flagged_count += sum(not text.was_flagged for text in torn)
         self.flagged += [(text.number, copy_torn(text)) for text in torn][: max(0, MOST_FLAGGED - len(self.flagged))]
@@ -576,7 +577,7 @@ def translate_file(
 ) -> FileReport:
     """Translates a file to another of the same format; the target appears only when complete.
 
-    `scope` says whether its sentences are read with those before.
+    `scope` says whether its sentences are read together with those before them.
     """
     report = FileReport(target, terms=terms)
     with require_file(source).open("rb") as lines, stage_file(target) as temporary, temporary.open("wb") as output:
@@ -595,7 +596,7 @@ def translate_file(
 def translate_document(
     translate: TranslateBlock, source: DocumentSource, path: Path, report: FileReport, scope: ContextScope
 ) -> Iterator[bytes]:
-    """Yields the parts of the translated document in order; its format follows from the file unless named."""
+    """Yields the parts of the translated document in order; detects its format unless one is named."""
     head = read_head(path)
     file_format = find_format_of_file(path, source.config.format, head)
     layout = partial(LayoutOptions(confidence=True).format_lines, n_best=1) if source.config.confidence else format_text
@@ -621,7 +622,7 @@ def translate_fragment(
 ) -> str:
     """Translates a piece of HTML, except elements named in `kept_tags`.
 
-    Raises FailedLineError if nmt itself fails, since a copy of a text would pass for its translation.
+    Raises FailedLineError if nmt itself fails, since an untranslated copy would pass for a translation.
     """
     source = DocumentSource(
         io.BytesIO(text.encode("utf-8")),
@@ -637,4 +638,4 @@ def translate_fragment(
 
 def refuse_failure(translation: Translation) -> None:
     if translation.failure is not None:
-        raise FailedLineError(f"a text is not translated: {translation.failure}")
+        raise FailedLineError(f"a text was not translated: {translation.failure}")

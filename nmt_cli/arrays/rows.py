@@ -31,7 +31,7 @@ class Ragged:
 
     @classmethod
     def from_sequences(cls, sequences: Iterable[Iterable[Iterable[int]]], *, vocabulary_size: int) -> Self:
-        """Builds it from chunks of sequences; only one chunk at a time is held as Python objects.
+        """Builds the arrays from chunks of sequences; only one chunk at a time is held as Python objects.
 
         Ids take two bytes if the vocabulary has at most 65,536 tokens, else four.
         """
@@ -82,12 +82,12 @@ class Ragged:
         return self.keep(positions < limit)
 
     def keep(self, is_kept: NDArray[np.bool_]) -> Self:
-        """Returns the sequences with only those of all ids that `is_kept` (T,) selects."""
+        """Returns the sequences with only those ids that `is_kept` (T,) selects."""
         ends = np.concatenate([[0], np.cumsum(is_kept)])
         return type(self)(self.ids[is_kept], ends[self.offsets])
 
     def insert_before(self, prefixes: Ragged) -> Self:
-        """Returns each sequence preceded by that of `prefixes` with the same number."""
+        """Returns each sequence preceded by the one with the same number in `prefixes`."""
         lengths = self.lengths + prefixes.lengths
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         positions = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)  # (T,) within the sequence
@@ -121,7 +121,7 @@ class RaggedWriter:
 
 
 class ArrayWriter:
-    """Writes the file of an array of one dimension part by part; its header is completed at the end."""
+    """Writes the file of a one-dimensional array part by part; its header is completed at the end."""
 
     def __init__(self, path: Path, dtype: np.dtype[np.integer]) -> None:
         self.dtype, self.size = dtype, 0
@@ -144,7 +144,7 @@ class ArrayWriter:
 
 
 def write_array(path: Path, array: IntArray) -> None:
-    """Writes an array like `np.save`, but on a full disk raises an error that has its `errno`."""
+    """Writes an array like `np.save`, but raises an error that has its `errno` if the disk is full."""
     header = np.lib.format.header_data_from_array_1_0(array)
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, header)
@@ -174,7 +174,8 @@ def pad_ragged(
     """Returns the sequences `rows` (B,) as one array (B, S), padded with 0 after the end of each.
 
     Each sequence is preceded by `start` and followed by `end`, if given. S is the length of the longest, including
-    these. Equals `pad_rows` without a Python loop over the rows, since every training batch needs it, once per side.
+    these. Does the same as `pad_rows` without a Python loop over the rows, because every training batch needs it once
+    per side.
     """
     rows = np.asarray(rows)
     lengths = ragged.lengths[rows]  # (B,)
@@ -223,7 +224,7 @@ def pool_batches(
 
     Every row occurs once, in a batch of rows of similar length. The batches of a group are adjacent in length, shortest
     first; the groups come in random order. The result depends only on lengths, seed and epoch; the number of batches is
-    the same in every epoch. Raises ValueError if the numbers of lengths differ.
+    the same in every epoch. Raises ValueError if the two sides have different numbers of lengths.
     """
     rows = len(source_lengths)
     if len(target_lengths) != rows:
@@ -267,7 +268,7 @@ def count_batches(source_lengths: IntArray, target_lengths: IntArray, *, size: B
 def find_batch_edges(widths: IntArray, size: BatchSize) -> list[int]:
     """Returns the index of the first row of each batch, and N at the end.
 
-    `widths` (N,) rise; each batch is as large as `size` allows.
+    `widths` (N,) are in ascending order; each batch is as large as `size` allows.
     """
     edges = [0] if len(widths) else []
     while edges and edges[-1] < len(widths):

@@ -1,4 +1,4 @@
-"""Arrays as long as a corpus, in files outside of memory, and what is counted and found in them."""
+"""Arrays as long as a corpus, in files outside memory, and functions that count and find things in them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NO_RESERVATION = (errno.EOPNOTSUPP, errno.EINVAL)
 
 
 class Scratch:
-    """Makes arrays for the time of some work: the large ones in files of a folder, if there is one, else in memory."""
+    """Makes temporary arrays: large ones in files in a folder, if there is one, the others in memory."""
 
     def __init__(self, folder: Path | None = None, sizes: Mapping[str, int] = MappingProxyType({})) -> None:
         self.folder = folder
@@ -36,7 +36,7 @@ class Scratch:
         self.columns: dict[str, Column] = {}
 
     def make_array(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Returns an array (N,) of zeros. Its file has no name, and vanishes with it. Raises OSError on a full disk."""
+        """Returns an array (N,) of zeros. Its nameless file is deleted with it. Raises OSError on a full disk."""
         size = count * np.dtype(dtype).itemsize
         if self.folder is None or size <= SMALL:
             return np.zeros(count, dtype)
@@ -45,13 +45,13 @@ class Scratch:
             return np.asarray(np.memmap(file, dtype, "r+", shape=(count,)))
 
     def make_column(self, name: str, dtype: DTypeLike) -> Column:
-        """Returns a column whose file, if there is a folder, has that name. Raises DamagedError if it is too short."""
+        """Returns a column, in a file of this name if there is a folder. Raises DamagedError if that is too short."""
         path = None if self.folder is None else self.folder / name
         self.columns[name] = Column(dtype, path, self.sizes.get(name, 0))
         return self.columns[name]
 
     def flush_columns(self) -> dict[str, int]:
-        """Hands the columns to the system, so that they outlive this process, and returns their sizes by name."""
+        """Flushes the columns to the system, so that they outlive this process, and returns their sizes by name."""
         for column in self.columns.values():
             column.flush()
         return {name: len(column) for name, column in self.columns.items()}
@@ -69,14 +69,14 @@ class Scratch:
             column.close()
 
     def count_up(self, count: int) -> IntArray:
-        """Returns (N,) the numbers from 0."""
+        """Returns (N,): the numbers from 0."""
         numbers = self.make_array(count, ROW)
         for block in iterate_blocks(count):
             numbers[block] = np.arange(block.start, block.stop)
         return numbers
 
     def draw_order(self, count: int, generator: np.random.Generator) -> IntArray:
-        """Returns (N,) the numbers from 0 in random order, that of `generator.permutation`."""
+        """Returns (N,): the numbers from 0 in random order, the same as from `generator.permutation`."""
         numbers = self.count_up(count)
         generator.shuffle(numbers)
         return numbers
@@ -90,7 +90,7 @@ class Scratch:
         )
 
     def collect(self, count: int, dtype: DTypeLike, parts: Iterator[NDArray[Any]]) -> NDArray[Any]:
-        """Returns (N,) the values of all parts, which are `count` in all."""
+        """Returns (N,): the values of all parts, `count` in all."""
         values, start = self.make_array(count, dtype), 0
         for part in parts:
             values[start : start + len(part)] = part
@@ -98,7 +98,7 @@ class Scratch:
         return values
 
     def take(self, values: NDArray[Any], places: IntArray) -> NDArray[Any]:
-        """Returns (N,) the values at these places (N,)."""
+        """Returns (N,): the values at these places (N,)."""
         return self.collect(len(places), values.dtype, (values[places[block]] for block in iterate_blocks(len(places))))
 
 
@@ -130,7 +130,7 @@ class Column:
             self.file.write(values.data)
 
     def flush(self) -> None:
-        """Hands all that was appended to the system, so that it outlives this process."""
+        """Flushes everything appended so far to the system, so that it outlives this process."""
         if self.file is not None and not self.file.closed:
             self.file.flush()
 
@@ -149,9 +149,9 @@ class Column:
 
 
 def reserve_space(file: int, size: int) -> None:
-    """Gives an open file this size, with space on the disk: a full one is an error now, and would kill us later.
+    """Gives an open file this size and reserves the space: a full disk is an error now, and would kill nmt later.
 
-    Where the system cannot reserve space, as on macOS and some network drives, the file only has its size.
+    Where the system cannot reserve space, as on macOS and some network drives, only the size is set.
     """
     try:
         os.posix_fallocate(file, 0, size)
@@ -170,9 +170,9 @@ def iterate_blocks(count: int, size: int | None = None) -> Iterator[slice]:
 
 
 def place_in_partitions(numbers: IntArray, heads: NDArray[np.int64]) -> tuple[IntArray, IntArray]:
-    """Returns n rows in the order of their partitions, whose `numbers` (n,) are given, and the place of each.
+    """Returns n rows in the order of their partitions, given by `numbers` (n,), and the place of each row.
 
-    `heads` (P,) are the next free place of each partition, and are moved on.
+    `heads` (P,) are the next free places of the partitions, and are updated.
     """
     order = np.argsort(numbers, kind="stable")
     counts = np.bincount(numbers, minlength=len(heads))
@@ -182,7 +182,7 @@ def place_in_partitions(numbers: IntArray, heads: NDArray[np.int64]) -> tuple[In
 
 
 def judge_blocks(count: int, judge: Callable[[slice], BoolArray]) -> BoolArray:
-    """Returns (N,) the results of `judge` for all blocks of rows."""
+    """Returns (N,): the results of `judge` for all blocks of rows."""
     result = np.zeros(count, np.bool_)
     for block in iterate_blocks(count):
         result[block] = judge(block)
@@ -190,7 +190,7 @@ def judge_blocks(count: int, judge: Callable[[slice], BoolArray]) -> BoolArray:
 
 
 def find_first(is_chosen: BoolArray, count: int) -> list[int]:
-    """Returns the numbers of the first `count` rows that `is_chosen` (N,) selects, or of all if they are fewer."""
+    """Returns the numbers of the first `count` rows that `is_chosen` (N,) selects, or of all if there are fewer."""
     rows: list[int] = []
     for block in iterate_blocks(len(is_chosen)):
         if len(rows) >= count:
@@ -200,7 +200,7 @@ def find_first(is_chosen: BoolArray, count: int) -> list[int]:
 
 
 def count_numbers(numbers: IntArray, size: int, is_chosen: BoolArray | None = None) -> NDArray[np.int64]:
-    """Returns (size,) how often each number from 0 occurs among the chosen ones of N, by default all."""
+    """Returns (size,): how often each number from 0 occurs among the chosen `numbers` (N,), by default all."""
     counts = np.zeros(size, np.int64)
     for block in iterate_blocks(len(numbers)):
         part = numbers[block] if is_chosen is None else numbers[block][is_chosen[block]]
@@ -209,7 +209,7 @@ def count_numbers(numbers: IntArray, size: int, is_chosen: BoolArray | None = No
 
 
 def find_members(keys: NDArray[Any], chosen: NDArray[Any]) -> BoolArray:
-    """Returns (N,) whether each key is one of `chosen`; 0 stands for none, and never is."""
+    """Returns (N,): whether each key is one of `chosen`; 0 means no key, and is never one of them."""
     known = np.unique(chosen)
     known = known[known != 0]
     if not len(known):
@@ -242,7 +242,7 @@ class ValueCounts(NamedTuple):
         return ValueCounts(self.values[is_chosen], self.counts[is_chosen])
 
     def find_quantiles(self, shares: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-        """Returns the quantiles at these shares, 0 to 1, as `np.quantile` of all occurrences."""
+        """Returns the quantiles at these shares, 0 to 1, like `np.quantile` of all occurrences."""
         places = (self.total - 1) * np.asarray(shares, np.float64)
         lower = np.floor(places).astype(np.int64)
         low, high = self.find_ranks(lower), self.find_ranks(np.minimum(lower + 1, self.total - 1))
@@ -250,7 +250,7 @@ class ValueCounts(NamedTuple):
         return np.array([np.quantile(neighbours, between) for *neighbours, between in pairs])
 
     def find_median(self) -> float:
-        """Returns the median, as `np.median` of all occurrences."""
+        """Returns the median, like `np.median` of all occurrences."""
         return float(np.median(self.find_ranks(np.array([(self.total - 1) // 2, self.total // 2]))))
 
     def find_ranks(self, ranks: NDArray[np.int64]) -> NDArray[Any]:
@@ -260,7 +260,7 @@ class ValueCounts(NamedTuple):
 
 
 def count_values(parts: Iterable[NDArray[Any]]) -> ValueCounts:
-    """Counts the values of all parts; the distinct ones are in order."""
+    """Counts the values in all parts; the distinct values are in ascending order."""
     values, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
     for part in parts:
         more, times = np.unique(part, return_counts=True)
@@ -271,14 +271,14 @@ def count_values(parts: Iterable[NDArray[Any]]) -> ValueCounts:
 
 
 def find_float_median(read_parts: FloatParts) -> np.float32:
-    """Returns the median of all values, as `np.median`; `read_parts` is called anew for each pass over them."""
+    """Returns the median of all values, like `np.median`; `read_parts` is called again for each pass over them."""
     total = sum(len(part) for part in read_parts())
     middle = [select_rank(read_parts, rank) for rank in ((total - 1) // 2, total // 2)]
     return np.float32(np.median(np.array(middle, np.float32)))
 
 
 def select_rank(read_parts: FloatParts, rank: int) -> np.float32:
-    """Returns the value at this place, from 0, in ascending order: first the upper half of its bits, then the lower."""
+    """Returns the value at this rank, from 0, in ascending order; finds the upper half of its bits, then the lower."""
     upper, rank = find_digit((order_bits(part) >> HALF for part in read_parts()), rank)
     ordered = (order_bits(part) for part in read_parts())
     lower, _ = find_digit((bits[bits >> HALF == upper] & np.uint32(0xFFFF) for bits in ordered), rank)
@@ -287,13 +287,13 @@ def select_rank(read_parts: FloatParts, rank: int) -> np.float32:
 
 
 def order_bits(values: NDArray[np.float32]) -> NDArray[np.uint32]:
-    """Returns numbers in the order of the values."""
+    """Returns unsigned integers that sort in the same order as the values."""
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     return np.where(bits & SIGN, ~bits, bits | SIGN)
 
 
 def find_digit(parts: Iterable[NDArray[np.uint32]], rank: int) -> tuple[int, int]:
-    """Returns the number of 16 bits at this place, and the place among those that are equal to it."""
+    """Returns the 16-bit number at this rank, and the rank among the numbers equal to it."""
     counts = np.zeros(1 << 16, np.int64)
     for part in parts:
         counts += np.bincount(part, minlength=len(counts))
@@ -330,9 +330,9 @@ class EqualRows(NamedTuple):
 
 
 def find_equal_rows(keys: Sequence[AnyKeys], is_chosen: BoolArray, scratch: Scratch) -> Iterator[EqualRows]:
-    """Yields the rows, of those that `is_chosen` (N,) selects, whose `keys` (N,) all equal those of another such row.
+    """Yields the chosen rows (`is_chosen`, (N,)) whose `keys` (N,) all equal those of another chosen row.
 
-    They come in parts, sorted by key; a part has all rows of a key.
+    They come in parts, sorted by key; all rows with the same key are in one part.
     """
     for rows, values in partition_rows(keys, is_chosen, scratch):
         order = np.argsort(values)
@@ -346,7 +346,7 @@ def find_equal_rows(keys: Sequence[AnyKeys], is_chosen: BoolArray, scratch: Scra
 
 
 def partition_rows(keys: Sequence[AnyKeys], is_chosen: BoolArray, scratch: Scratch) -> Iterator[tuple[IntArray, Keys]]:
-    """Yields the chosen rows and their keys, joined to one, partition by partition, each in ascending order."""
+    """Yields the chosen rows and their keys, combined into one, partition by partition, each in ascending order."""
     count = int(np.count_nonzero(is_chosen))
     bits = min(max((count // PARTITION).bit_length(), 0), MOST_BITS)
     if not count:
@@ -371,7 +371,7 @@ def partition_rows(keys: Sequence[AnyKeys], is_chosen: BoolArray, scratch: Scrat
 
 
 def read_keys(keys: Sequence[AnyKeys], is_chosen: BoolArray) -> Iterator[tuple[IntArray, Keys]]:
-    """Yields the chosen rows of each block, and their keys joined to one."""
+    """Yields the chosen rows of each block, and their keys combined into one."""
     for block in iterate_blocks(len(is_chosen)):
         chosen = np.flatnonzero(is_chosen[block])
         yield (chosen + block.start).astype(ROW), join_keys([key[block][chosen] for key in keys])
@@ -382,7 +382,7 @@ def number_partitions(keys: Keys, bits: int) -> NDArray[np.uint16]:
 
 
 def join_keys(keys: Sequence[AnyKeys]) -> Keys:
-    """Returns (N,) hashes of several keys together; a single key remains."""
+    """Returns (N,): hashes that combine several keys; a single key stays as it is."""
     joined = keys[0].astype(np.uint64, copy=False)
     for key in keys[1:]:
         joined = joined * MIXER  # the order of the keys matters
@@ -397,7 +397,7 @@ def mark_repeated(
     scratch: Scratch,
     rank: Callable[[IntArray], NDArray[np.floating]] | None = None,
 ) -> BoolArray:
-    """Returns (N,) the chosen rows whose `keys` all equal those of another chosen row, of higher `rank` or earlier."""
+    """Returns (N,): which chosen rows have all `keys` of another chosen row that is earlier or of higher `rank`."""
     is_repeated = np.zeros(len(is_chosen), np.bool_)
     for part in find_equal_rows(keys, is_chosen, scratch):
         rows = part.rows
@@ -408,10 +408,10 @@ def mark_repeated(
 
 
 def connect_rows(count: int, parts: Sequence[EqualRows], scratch: Scratch) -> IntArray:
-    """Returns (N,) for each of `count` rows the smallest one that is connected with it, directly or through others.
+    """Returns (N,): for each of `count` rows, the smallest row connected with it, directly or through others.
 
-    Rows of equal keys in a part are connected. Labels spread over all of them at once, round by round, and to the row
-    that had the label before: as by Shiloach and Vishkin (1982), "An O(log n) parallel connectivity algorithm".
+    Rows with equal keys in a part are connected. Labels spread over all of them at once, round by round, and to the row
+    that had the label before, as in Shiloach and Vishkin (1982), "An O(log n) parallel connectivity algorithm".
     """
     labels = scratch.count_up(count)
     has_changed = True
@@ -424,7 +424,7 @@ def connect_rows(count: int, parts: Sequence[EqualRows], scratch: Scratch) -> In
 
 
 def store_equal_rows(key: Keys, is_chosen: BoolArray, scratch: Scratch) -> list[EqualRows]:
-    """Returns the chosen rows with equal keys, in scratch arrays; 0 is the key of none."""
+    """Returns the chosen rows with equal keys, in scratch arrays; 0 means no key."""
     has_key = judge_blocks(len(key), lambda block: is_chosen[block] & (key[block] != 0))
     return [store_part(part, scratch) for part in find_equal_rows([key], has_key, scratch)]
 
@@ -443,7 +443,7 @@ def store_part(part: EqualRows, scratch: Scratch) -> EqualRows:
 
 
 def spread_labels(labels: IntArray, part: EqualRows) -> bool:
-    """Gives all rows of a key the smallest of their labels; returns whether any had another."""
+    """Gives all rows with the same key the smallest of their labels; returns whether any label changed."""
     if not len(part.rows):
         return False
     starts = part.starts
@@ -456,7 +456,7 @@ def spread_labels(labels: IntArray, part: EqualRows) -> bool:
 
 
 def shorten_paths(labels: IntArray) -> None:
-    """Replaces each label by that of its row, until nothing changes."""
+    """Replaces each label by the label of the row that it names, until nothing changes."""
     for block in iterate_blocks(len(labels)):
         while True:
             shorter = labels[labels[block]]

@@ -46,7 +46,7 @@ def find_shifts(source: Sequence[int] | NDArray[np.int32], target: Sequence[int]
 
 
 def find_best_offsets(source: IntArray, target: IntArray) -> NDArray[np.int8]:
-    """Returns (N - WINDOW + 1,) the lines by which each window is shifted: 0 unless another offset fits far better."""
+    """Returns (N - WINDOW + 1,): by how many lines each window is shifted; 0 unless another offset fits far better."""
     best = np.zeros(len(source) - WINDOW + 1, np.int8)
     for block in iterate_blocks(len(best)):
         lines = slice(block.start, block.stop + WINDOW - 1)
@@ -70,19 +70,19 @@ def correlate_windows(source: IntArray, target: IntArray, lines: slice, offset: 
 
 
 def take_logarithms(lengths: IntArray, lines: slice, offset: int = 0) -> NDArray[np.float64]:
-    """Returns the logarithms of the lengths `offset` lines after these `lines`; the first lines follow the last."""
+    """Returns the logarithms of the lengths `offset` lines after these `lines`; the first line follows the last."""
     rows = np.arange(lines.start + offset, lines.stop + offset)
     return np.asarray(np.log1p(lengths[rows % len(lengths)].astype(np.float64)))
 
 
 def sum_windows(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns (N - WINDOW + 1,) the sum of `values` (N,) in each window."""
+    """Returns (N - WINDOW + 1,): the sum of `values` (N,) in each window."""
     total = np.concatenate([[0.0], np.cumsum(values)])
     return np.asarray(total[WINDOW:] - total[:-WINDOW])
 
 
 def find_runs(best: NDArray[np.int8]) -> list[tuple[int, int]]:
-    """Returns the first and last window of each run of at least WINDOW / 2 windows with the same offset, if not 0."""
+    """Returns the first and last window of each run of at least WINDOW / 2 windows with the same nonzero offset."""
     edges = np.flatnonzero(np.diff(best)) + 1
     bounds = [0, *edges.tolist(), len(best)]
     return [(first, end - 1) for first, end in pairwise(bounds) if best[first] and end - first >= WINDOW // 2]

@@ -232,7 +232,7 @@ DATES = DateKind(
         "dates",
         "protected date",
         "with a missing month or day of the week",
-        unrepaired="a date of the source is missing",
+        unrepaired="a date from the source is missing",
         repaired=("wrong date",),
         doc="Finds missing months of dates, and missing days of the week",
     ),

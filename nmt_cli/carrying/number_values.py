@@ -334,7 +334,7 @@ LOST_NUMBERS = LossWords(
     "numbers",
     "protected number",
     "with numbers different from the source",
-    unrepaired="a number of the source is missing",
+    unrepaired="a number from the source is missing",
     repaired=("wrong number",),
     doc="Compares the values of all numbers, in any notation or script, or in words of 87 languages",
     nouns=("number", "numbers"),

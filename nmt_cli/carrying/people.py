@@ -190,7 +190,7 @@ COPIED_NAMES = CopiedNameKind(
         "untranslated",
         "protected name",
         "with untranslated words",
-        unrepaired="a name of the source is missing",
+        unrepaired="a name from the source is missing",
         repaired=("dropped name",),
         doc="Finds content words without a translation",
         nouns=("no translation of",) * 2,

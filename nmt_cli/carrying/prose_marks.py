@@ -137,9 +137,9 @@ LOST_MARKS = LossWords(
     "brackets",
     "protected brackets",
     "with brackets, slashes or signs different from the source",
-    unrepaired="a bracket, slash or sign of the source is missing",
+    unrepaired="a bracket, slash or sign from the source is missing",
     repaired=("sentence without its brackets or signs", "sentences without their brackets or signs"),
-    doc="Finds missing brackets, slashes between words and signs such as ©, and added brackets without a partner",
+    doc="Finds missing brackets, slashes between words and signs such as ©, and added brackets that are unpaired",
 )
 BRACKET_PAIRS = BracketKind(
     SpanKind.BRACKET, form="taken out", signs=re.escape("".join(PLAIN_BRACKETS)), words=LOST_MARKS

@@ -1,7 +1,7 @@
 """The command-line program `nmt`: finds the command, shows help, and turns errors into messages and exit codes.
 
-`nmt translate --model none` imports `cli/translate.py` alone, runs its function `translate`, and catches the
-NotFoundError of the missing model: two lines on stderr, and exit code 66 (`ExitCode.NO_INPUT`).
+`nmt translate --model none` imports only `cli/translate.py`, runs its function `translate`, and turns the NotFoundError
+of the missing model into two lines on stderr and exit code 66 (`ExitCode.NO_INPUT`).
 
 This module and those of the commands import no large libraries (`tests/test_architecture.py` tests this).
 """
@@ -75,7 +75,7 @@ class NmtGroup(LightParameters, TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if PLACEHOLDER in args:
             typed = " ".join(quote(word) for word in args if word != PLACEHOLDER)
-            raise OptionError(f"{PLACEHOLDER} only stands for options", hint=f"leave it out: nmt {typed}")
+            raise OptionError(f"{PLACEHOLDER} is only a placeholder for options", hint=f"leave it out: nmt {typed}")
         if self.lazy and args[0] not in self.lazy and not ctx.resilient_parsing:
             raise explain_command(args, self.lazy)
         return super().resolve_command(ctx, args)
@@ -83,7 +83,7 @@ class NmtGroup(LightParameters, TyperGroup):
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> NoReturn:
-        """Runs a command and exits; without `args`, the command line of this process, which it then leaves at once."""
+        """Runs a command and exits; without `args`, runs the command line of this process and ends it at once."""
         for name, value in ENVIRONMENT.items():
             os.environ.setdefault(name, value)
         is_debugged = os.environ.get("NMT_DEBUG") == "1"
@@ -117,9 +117,9 @@ class NmtCommands(NmtGroup):
 
 @contextmanager
 def own_process() -> Iterator[None]:
-    """Sets the process up for the command that runs in the block, and leaves it with the code with which that exits.
+    """Sets the process up for the command that runs in the block, and ends it with the exit code of the command.
 
-    SIGTERM and SIGHUP clean up unfinished work like Ctrl-C. Training handles these signals itself.
+    SIGTERM and SIGHUP clean up unfinished work, as Ctrl-C does. Training handles these signals itself.
     """
     codes: list[int] = []
     atexit.register(leave_process, codes)  # the first to be registered is the last to run
@@ -133,7 +133,7 @@ def own_process() -> Iterator[None]:
 
 
 def log_failures() -> None:
-    """Shows the tracebacks of failures that cost one text, and do not end the command."""
+    """Shows the tracebacks of failures that affect only one text and do not end the command."""
     import logging  # which few runs need
 
     logger = logging.getLogger("nmt_cli")
@@ -151,7 +151,7 @@ def load_command(name: str) -> Any:
 
 
 def check_streams() -> None:
-    """Replaces standard input and error if the caller closed them; raises OutputError for a closed output."""
+    """Replaces standard input and error if the caller closed them; raises OutputError if standard output is closed."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull, encoding="utf-8")
     if sys.stderr is None:
@@ -178,12 +178,12 @@ def substitute_characters(error: UnicodeError) -> tuple[str, int]:
 
 
 def is_unicode(encoding: str) -> bool:
-    """Whether an encoding has every character."""
+    """Whether an encoding can represent every character."""
     return encoding.lower().replace("-", "").startswith("utf")
 
 
 def find_exit_code(problem: ImportError) -> int | None:
-    """Returns the exit code of a signal that interrupted the loading of a compiled module, raising ImportError."""
+    """Returns the exit code if a signal caused this ImportError while a compiled module was being loaded."""
     if isinstance(problem.__cause__, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
     return int(problem.__cause__.code or 0) if isinstance(problem.__cause__, SystemExit) else None
@@ -231,7 +231,7 @@ class Stop:
 
 @contextmanager
 def catch_stop_signals(say: Callable[[str], None] = lambda text: None) -> Iterator[Stop]:
-    """Turns SIGINT, SIGTERM and SIGHUP within the block into requests to stop, which `say` gets at once.
+    """Turns SIGINT, SIGTERM and SIGHUP within the block into requests to stop, which `say` reports at once.
 
     A block stopped before there is anything to keep exits with the signal's own exit code.
     """
@@ -250,7 +250,7 @@ def catch_stop_signals(say: Callable[[str], None] = lambda text: None) -> Iterat
 
 
 def exit_on_signals() -> None:
-    """Lets the ending signals end the process like Ctrl-C, with clean-up, but with their own exit codes."""
+    """Makes terminating signals end the process as Ctrl-C does, with clean-up, but with their own exit codes."""
     terminals = list_terminals()
 
     def end(number: int, frame: FrameType | None) -> None:

@@ -62,7 +62,7 @@ class EvaluationOutput:
     force: bool
 
     def require_files(self) -> None:
-        """Raises OptionError or OutputError, before the work, for files that cannot be written or are scored."""
+        """Raises OptionError or OutputError, before any work, for files that cannot be written or are inputs."""
         inputs, way_on = [split_column(path)[0] for path in self.request.paths], None if self.force else REPLACE
         if self.page is not None:
             require_output(
@@ -72,7 +72,7 @@ class EvaluationOutput:
             require_output(self.sentences, "--sentences", inputs=inputs, way_on=way_on, renewed=EARLIER)
 
     def show(self, result: EvaluationOutcome | SystemComparison) -> None:
-        """Prints and writes the scores of one system, possibly beside another's, or of several side by side."""
+        """Prints and writes the scores of one system, or of several side by side."""
         if isinstance(result, EvaluationOutcome):
             self.tell_doubts(result.report.warnings)
             self.print_scores(result.report)
@@ -111,7 +111,7 @@ class EvaluationOutput:
             print_lines(comparison.format_profiles(compared))
 
     def tell_doubts(self, doubts: Sequence[str]) -> None:
-        """Prints doubts about the scores above them, where they are read before a number is copied."""
+        """Prints doubts before the scores that they concern, so that they are read before a number is copied."""
         for doubt in doubts:
             self.screen.warn(doubt)
 
@@ -133,7 +133,7 @@ class EvaluationOutput:
             self.screen.say(f"{self.sentences}: all sentences with {what}")
 
     def write_page(self, compared: SystemComparison, alone: EvaluationOutcome | None = None) -> None:
-        """Writes the report or the table of the systems, if requested; of one `alone`, with its learning curves."""
+        """Writes the report or the table of the systems, if requested; for one `alone`, with its learning curves."""
         if self.page is None:
             return
         if is_table := self.page.suffix.lower() in ENDINGS_OF_TABLES:
@@ -156,18 +156,18 @@ def print_json(values: Any) -> None:
 
 
 def mark_bold(line: str) -> str:
-    """Makes text between two marks bold; `typer.echo` drops that for files and pipes."""
+    """Makes text between two markers bold; `typer.echo` drops this for files and pipes."""
     parts = [escape_line(part) for part in line.split(comparison.MARK)]
     return "".join(part if index % 2 == 0 else f"{BOLD[0]}{part}{BOLD[1]}" for index, part in enumerate(parts))
 
 
 METRIC_HELP = (
-    f"Metric: {', '.join(NAMES)}; can be repeated. comet and bertscore need a model on this machine, perplexity and "
-    f"accuracy the translation model.  [default: {ALL}]"
+    f"Metric: {', '.join(NAMES)}; can be repeated. comet and bertscore need a model on this machine; perplexity and "
+    f"accuracy need the translation model.  [default: {ALL}]"
 )
 REFERENCE_HELP = "Reference translations, FILE or FILE:COLUMN; can be repeated; a table has one reference per column."
 SOURCE_HELP = "Sentences to translate, FILE or FILE:COLUMN; with --hypothesis, its source sentences."
-HYPOTHESIS_HELP = "Translations to score, FILE or FILE:COLUMN, - is standard input; several are compared."
+HYPOTHESIS_HELP = "Translations to score: FILE, FILE:COLUMN or - for standard input; several are compared."
 AGAINST_HELP = "Translations or a model to compare with; can be repeated."
 SPLIT_HELP = "Split of --data to score; use dev to choose search options."
 PROFILE_HELP = "Also show scores by groups of sentences: length, rare words, numbers, ..."
@@ -215,8 +215,8 @@ def evaluate(
 ) -> None:
     """Score the model on its test split, or on files with one sentence per line.
 
-    The model translates with beam search, without seeing the references. Scores range from 0 to 100, on detokenised,
-    cased text. Each has a 95 % confidence interval and a signature.
+    The model translates with beam search, without seeing the references. Scores range from 0 to 100 and are computed on
+    detokenised, cased text. Each has a 95 % confidence interval and a signature.
     """
     if explain:
         return print_lines(explain_scores(metric or (), explain, scores))

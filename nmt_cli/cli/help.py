@@ -1,11 +1,12 @@
 """Renders the help of a command: arguments, examples, everyday options, then the others under their headings.
 
-`--help` shows the first clause of each everyday option, and the names of the others:
+`--help` shows the first clause about each everyday option, and the names of the others:
 
     Other options:
       Decoding: --length-penalty, --no-repeat-ngram, --max-length, --rerank
 
-`--help-all` has the whole text of each. It knows Typer's parameters, not their meaning; imported only when needed.
+`--help-all` has the whole text of each. This module knows Typer's parameters but not their meaning, and is imported
+only when needed.
 """
 
 from __future__ import annotations
@@ -47,12 +48,12 @@ class OptionHelp(NamedTuple):
 
 
 def measure_width() -> int:
-    """Returns the columns of the terminal (or of the variable COLUMNS), at most WIDEST."""
+    """Returns the width of the terminal in columns (or the variable COLUMNS), at most WIDEST."""
     return min(shutil.get_terminal_size().columns, WIDEST)
 
 
 def format_command_help(command: Any, context: Any, *, in_full: bool) -> str:
-    """Returns the help page of a command; PAGES has the rest of the page under the same name."""
+    """Returns the help page of a command; PAGES has its other parts under the command's name."""
     width = measure_width()
     parameters = command.get_params(context)
     options = [describe_parameter(option, context) for option in parameters if not getattr(option, "hidden", False)]
@@ -104,7 +105,7 @@ def split_default(text: str) -> tuple[str, str]:
 
 
 def format_default(parameter: Any, context: Any) -> str:
-    """Returns the default as it would be typed; empty for a flag that is off and for options that are left out."""
+    """Returns the default as it would be typed; empty for a flag that is off, and for an option without a default."""
     value = parameter.get_default(context)
     if value is None or value is False or value in ("", [], ()) or not parameter.show_default:
         return ""
@@ -112,7 +113,7 @@ def format_default(parameter: Any, context: Any) -> str:
 
 
 def format_flags(parameter: Any) -> str:
-    """Returns an option as typed: short name, long name, value; for a flag that is on by default, its other name."""
+    """Returns an option as typed: short name, long name, value; for a flag that is on by default, also its opposite."""
     names = sorted(parameter.opts, key=len)
     if parameter.is_flag:
         off = parameter.secondary_opts if parameter.default is not False else []

@@ -1,6 +1,7 @@
 """The examples, everyday options and headings of each command's `--help`.
 
-An option appears under the heading (`panel`) that it declares; `--help` describes the everyday ones, `--help-all` all.
+An option appears under the heading (`panel`) that it declares; `--help` describes the everyday options, and
+`--help-all` describes all.
 """
 
 from __future__ import annotations

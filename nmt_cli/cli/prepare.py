@@ -103,7 +103,7 @@ def format_example(example: FindingExample) -> str:
 
 
 def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
-    """Prints the sizes of the splits, the leak of a random split, and the vocabulary."""
+    """Prints the sizes of the splits, how much a random split would have leaked, and the subwords."""
     say, detail = partial(screen.say, hang=COLUMN), partial(screen.say_detail, hang=COLUMN)
     leak, counts = manifest.leak, manifest.counts
     splits = "   ".join(f"{split} {number:,}" for split, number in counts.splits.items())
@@ -125,7 +125,7 @@ def show_split_and_subwords(screen: Screen, manifest: Manifest) -> None:
         say(f"  context  {pairs} learned with the previous sentence; dev and test are whole texts")
         if recurring := manifest.context.recurring.get("test"):
             short = format_count(recurring, "short test pair is", "short test pairs are")
-            say(f"           {short} in training, too, but after another sentence")
+            say(f"           {short} in the training data, too, but after a different sentence")
     for line in manifest.source.list_headlines():
         say(f"  {line}")
     say(f"  subwords {manifest.source.describe_subwords(manifest.target, manifest.tokenizer.kind)}")
@@ -188,7 +188,7 @@ def prepare(
 
 @contextmanager
 def offer_resumption(screen: Screen, request: PrepareRequest) -> Iterator[None]:
-    """Says how to go on with a preparation that was interrupted, or that nothing of it is kept."""
+    """Says how to continue an interrupted preparation, or that nothing was saved."""
     try:
         yield
     except BaseException as problem:

@@ -32,7 +32,7 @@ STYLES: dict[str | None, dict[str, Any]] = {"dim": {"dim": True}, "yellow": {"fg
 class Screen:
     """Prints the messages of a command; only errors when quiet, details when verbose.
 
-    rich is imported only where something is redrawn, so that a line costs no more than its printing.
+    rich is imported only where something is redrawn, so that printing a line does not have to wait for it.
     """
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
@@ -47,7 +47,7 @@ class Screen:
 
     @property
     def width(self) -> int | None:
-        """The columns of the terminal; None for a file or a pipe."""
+        """The width of the terminal in columns; None for a file or a pipe."""
         return find_width(sys.stderr)
 
     @property
@@ -56,7 +56,7 @@ class Screen:
         return not self.quiet and sys.stderr.isatty() and self.console.is_terminal
 
     def say(self, text: str, *, style: str | None = None, hang: int | None = None) -> None:
-        """Prints a line, wrapped at words on a terminal, further lines indented by `hang` columns."""
+        """Prints a line, wrapped at words on a terminal, with further lines indented by `hang` columns."""
         if self.quiet:
             return
         lines = "\n".join(wrap_for(sys.stderr, name_packages(text), hang))
@@ -91,7 +91,7 @@ def print_error(message: str, hint: str) -> None:
 
 
 def name_packages(text: str) -> str:
-    """Returns a message with the name of each installed model, as it is typed, in place of its directory."""
+    """Returns a message in which the directory of each installed model is replaced by the name to type."""
     if "nmt_model_" not in text:  # as in almost all
         return text
     from nmt_cli.runtime.installed_models import list_models
@@ -108,19 +108,19 @@ def print_lines(lines: Iterable[str], hang: int | None = None) -> None:
 
 
 def wrap_for(stream: TextIO, line: str, hang: int | None = None) -> list[str]:
-    r"""Returns the lines that a line of ours takes on this stream.
+    r"""Returns a line, wrapped for this stream.
 
-    Names and texts of others stand in it, so its control characters are shown, line ends too: a file called `a\nb: ok`
-    must not print a line of its own.
+    It may contain names and texts from outside, so control characters are shown, including line ends: a file called
+    `a\nb: ok` must not print a line of its own.
     """
     width, line = find_width(stream), escape_line(line)
     return [line] if width is None else wrap_text(line, width, hang=hang)
 
 
 def find_width(stream: TextIO) -> int | None:
-    """Returns the columns from COLUMNS or of the stream's terminal; None for a file or a pipe.
+    """Returns the width in columns, from COLUMNS or the stream's terminal; None for a file or a pipe.
 
-    Nothing is wrapped there, so that a program finds each message on one line.
+    In a file or a pipe, nothing is wrapped, so that a program finds each message on one line.
     """
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):
@@ -132,7 +132,7 @@ def find_width(stream: TextIO) -> int | None:
 
 
 def make_progress(screen: Screen, *columns: str) -> Progress:
-    """Returns a progress bar between the description of its task and these columns: names of rich's, or texts.
+    """Returns a progress bar between the description of its task and these columns: names of rich columns, or texts.
 
     Only the bar narrows with the terminal: everything beside it stays on its line.
     """
@@ -189,9 +189,9 @@ def show_translation_progress(
 ) -> Iterator[Callable[[int], None]]:
     """Shows a bar over the lines of these files while the block runs; yields a function to report finished ones.
 
-    How many texts a file without lines has, such as an archive, is not known: they are counted without an end.
+    The number of texts in a file without lines, such as an archive, is unknown: they are counted without a total.
 
-    Shows nothing without files, as where translations go to the same terminal.
+    Shows nothing without files, as when translations go to the same terminal.
     """
     if not (screen.live and paths):
         yield lambda _: None
@@ -214,9 +214,9 @@ def count_lines(path: Path) -> int:
 def show_stage_progress(
     screen: Screen, shares: Mapping[str, int] | None = None
 ) -> Iterator[Callable[[str, int, int], None]]:
-    """Shows a bar for the current stage, or for all stages by the usual percentage of the time of each, in order.
+    """Shows a bar for the current stage or, given the usual share of time of each, for all stages in order.
 
-    Yields a function to report stage, progress and total.
+    Yields a function that reports the stage, its progress and its total.
     """
     if not screen.live:
         yield print_stages(screen)
@@ -241,7 +241,7 @@ def show_stage_progress(
 
 
 def measure_passed(shares: Mapping[str, int], stage: str, part: float) -> float:
-    """Returns the percentage of the time that has passed at this part of a stage; of an unknown stage, 0."""
+    """Returns the percentage of the total time that has passed at this point of a stage; 0 for an unknown stage."""
     before = takewhile(lambda name: name != stage, shares)
     return sum(shares[name] for name in before) + part * shares[stage] if stage in shares else 0
 

@@ -1,7 +1,8 @@
 """The command `nmt translate --serve`: its errors and messages.
 
 `nmt translate --serve 5000 --model en-de --tm terms.tsv` opens the memory of each direction, starts the server with the
-command's search as the default of every request, and says "en -> de, en-de (BLEU 31.2), on http://127.0.0.1:5000 ...".
+command's search settings as the defaults of every request, and says "en -> de, en-de (BLEU 31.2), on
+http://127.0.0.1:5000 ...".
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PACKAGES = ("starlette", "uvicorn", "python_multipart")
 
 
 def serve_models(command: TranslateCommand, config: ServeOptions, screen: Screen) -> None:
-    """Serves the models of a command until a signal comes; its search settings are the defaults.
+    """Serves the models of a command until a signal arrives; the command's search settings are the defaults.
 
     Raises MissingExtraError without the packages of the extra `serve`.
     """
@@ -69,7 +70,7 @@ def require_server() -> None:
 
 
 def read_keys(config: ServeOptions, screen: Screen) -> tuple[Key, ...]:
-    """Returns the keys of the environment and of `--api-key`; warns of a key that every user of this machine can see.
+    """Returns the keys from the environment and `--api-key`; warns of a key that all users of this machine can see.
 
     Raises DataError for an invalid key.
     """
@@ -92,7 +93,7 @@ def list_changed(*settings: Settings | None) -> dict[str, Any]:
 def open_memories(
     models: Sequence[Path], files: Sequence[str], suggestions: str | None
 ) -> dict[ServedDirection, TranslationMemory]:
-    """Returns the translation memory of each direction, from the files in its languages; empty ones for suggestions.
+    """Returns the translation memory of each direction, from the files in its languages; may be empty, for suggestions.
 
     A file that names no languages is for the first direction of each model.
 

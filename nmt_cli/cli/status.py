@@ -87,7 +87,7 @@ class Status(NamedTuple):
 
 
 def choose_place(name: str, default: Path, environment: Mapping[str, str], nearby: FoundFile | None) -> Path:
-    """Returns the directory that the environment names, or else the top level of a configuration file."""
+    """Returns the directory named by the environment or the top level of a configuration file, else the default."""
     filed = nearby.values.get(name) if nearby is not None else None
     return Path(environment.get(str(name_variable(name))) or (filed if isinstance(filed, str) else default))
 
@@ -142,7 +142,7 @@ def describe_scores(status: Status) -> list[str]:
 
 
 def compare_data(status: Status) -> str:
-    """Returns a note if the model was trained on another corpus than the one here."""
+    """Returns a note if the model was trained on a corpus other than the one here."""
     manifest, card = status.manifest, status.card
     if manifest is None or card is None or manifest.fingerprint == card.dataset_fingerprint:
         return ""
@@ -173,7 +173,7 @@ def name_option(model: Path, status: Status) -> str:
 
 
 def make_example(language: str) -> str:
-    """Returns a command that translates a sentence of a language, whose code may be followed by others."""
+    """Returns a command that translates an example sentence; the language code may be followed by others."""
     sentence = find_rules(language).example
     return f'echo "{sentence}" | nmt translate' if sentence else "nmt translate"
 
@@ -206,12 +206,19 @@ def show_installed(*, as_json: bool) -> None:
         size = f"{model.bytes.get(model.precision, model.bytes['directory']) / 1e6:.1f} MB"
         print_lines([f"--model {name:<12} {model.source.name} to {model.target.name}, {size}, {scores}"])
     for name in list_installable():
-        print_lines([f"--model {name:<12} not installed; in the folder of nmt's sources: {write_installation(name)}"])
+        print_lines(
+            [
+                (
+                    f"--model {name:<12} not installed; to install it, run in nmt's source folder: "
+                    f"{write_installation(name)}"
+                )
+            ]
+        )
     print_lines(["", "For details: nmt translate --info --model NAME", "To train another: nmt train"])
 
 
 def format_info(model: ModelInfo) -> list[str]:
-    """Returns the lines on a model: a name and a value each."""
+    """Returns the lines about a model: a name and a value on each."""
     source, target, package = model.source, model.target, model.package
     kind, *sizes = model.subwords.values()
     trained = [model.date, f"{model.epochs} epochs", f"nmt {model.versions.get('nmt', '?')}", f"data {model.data[:12]}"]
@@ -235,7 +242,7 @@ def format_info(model: ModelInfo) -> list[str]:
 
 
 def format_scores(scores: Mapping[str, ScoreInfo]) -> str:
-    """Returns the scores on a set, each with half of its interval if it has one."""
+    """Returns the scores on a set, each with half the width of its interval if it has one."""
     shown = [(METRICS[name], score, score.half_width) for name, score in scores.items() if name in METRICS]
     return ", ".join(
         f"{name} {score.value:.2f}" + ("" if half is None else f" ± {half:.2f}") for name, score, half in shown

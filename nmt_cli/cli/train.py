@@ -95,7 +95,7 @@ SAMPLE_WIDTH = 60  # characters of a sample translation that are shown, of each 
 
 
 def choose_columns(width: int | None) -> list[TableColumn]:
-    """Returns the table columns that together fit this width, by importance; None: all."""
+    """Returns the most important table columns that fit this width together; all of them if it is None."""
     free = sum(column.width for column in COLUMNS) if width is None else width - NOTE
     columns: list[TableColumn] = []
     for column in sorted(COLUMNS, key=lambda column: column.rank):
@@ -109,7 +109,7 @@ def choose_columns(width: int | None) -> list[TableColumn]:
 class TrainingScreen(Watcher):
     """Shows a training run: a header, one line per epoch and, while it runs, a bar or an occasional line.
 
-    The bar is for terminals; elsewhere a line follows after `log_every` seconds without one.
+    The bar is for terminals; elsewhere, a line is printed after `log_every` seconds without one.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class TrainingScreen(Watcher):
         self.log_progress(f"      {epoch}  {share:4.0%}   {'   '.join(details)}")
 
     def number_epoch(self, epoch: int, epochs: int) -> str:
-        """Returns the number of an epoch, of all if they are known: how many fit into a time shows at its end."""
+        """Returns the number of an epoch, with the total unless --time decides that: how many fit shows at the end."""
         return f"{epoch}" if self.is_timed else f"{epoch}/{epochs}"
 
     def log_progress(self, text: str) -> None:
@@ -290,7 +290,7 @@ class TrainingScreen(Watcher):
     def show_summary(
         self, report: TrainReport, directory: Path, advice: Advice | None = None, example: str | None = None
     ) -> None:
-        """Prints the model, its score, advice, and the next command, with an example of a source."""
+        """Prints the model, its score, advice, and the next command, with an example sentence."""
         validation = report.validation
         is_low = validation.bleu < HARDLY_TRANSLATES and validation.chance_chrf is not None
         chance = f" (random sentences: chrF {validation.chance_chrf:.1f})" if is_low else ""
@@ -334,7 +334,7 @@ class TrainingScreen(Watcher):
             self.screen.say(f"  {len(runs)} runs: dev BLEU {bleu}, chrF {chrf} (mean and standard deviation)")
 
     def show_interruption(self, report: TrainReport, command: CommandLine, runs: int = 1) -> None:
-        """Prints how far a stopped training of `runs` runs came, and the command that continues it."""
+        """Prints how far the `runs` training runs got before they were stopped, and the command that continues."""
         planned = "" if report.planned_epochs is None else f" of {report.planned_epochs}"
         unit = "epoch" if planned == " of 1" or (not planned and report.passed_epochs == 1) else "epochs"
         run = f"in run {len(report.runs)} of {runs}, " if runs > 1 else ""
@@ -342,7 +342,7 @@ class TrainingScreen(Watcher):
 
 
 def is_complete(report: TrainReport) -> bool:
-    """Whether all planned epochs are passed, to the tenth that is shown."""
+    """Whether all planned epochs are finished, rounded to the tenth that is shown."""
     return report.planned_epochs is not None and round(report.passed_epochs, 1) >= report.planned_epochs
 
 
@@ -359,7 +359,7 @@ def format_time(seconds: float) -> str:
 
 
 RUNS_HELP = (
-    "Number of runs with different seeds, starting at --seed, in run-1, run-2 and so on in --model; the best "
+    "Number of runs with different seeds, starting at --seed, saved as run-1, run-2 and so on in --model; the best "
     "becomes the model."
 )
 STAGES_HELP = "Keep the helper models and the synthetic pairs in the model directory."
@@ -395,7 +395,7 @@ def train(
     The default network has a bidirectional GRU encoder, and a GRU decoder with scaled dot-product attention. Its
     size and the training settings depend on the size of the corpus. After each epoch, nmt translates the development
     set. At the end, it exports the best weights to the model directory. Ctrl-C stops training early with a usable
-    model; a second Ctrl-C stops at once. After that, or after a crash, the same command with --resume continues.
+    model; a second Ctrl-C stops at once. To continue after that, or after a crash, type the same command with --resume.
     """
     loading = partial(screen.show_status, "starting TensorFlow")
     with catch_stop_signals(screen.say) as stop, TrainingScreen(screen, stop, log_every) as shown:
@@ -428,8 +428,8 @@ def train(
 def limit_start(request: TrainRequest, stop: Stop) -> Iterator[None]:
     """Raises TooShortError within the block as soon as --time passes before the first update of a new training run.
 
-    TensorFlow may take minutes to load and to compile. Where the system has no alarm, the training itself refuses the
-    time between these steps.
+    TensorFlow may take minutes to load and to compile. Where the system has no alarm, training itself checks the time
+    between these steps.
     """
     deadline = request.deadline
     if deadline is None or request.resume or not hasattr(signal, "setitimer"):
@@ -453,9 +453,9 @@ def limit_start(request: TrainRequest, stop: Stop) -> Iterator[None]:
 
 @contextmanager
 def explain_interruption(screen: Screen, stop: Stop, request: TrainRequest) -> Iterator[None]:
-    """Shows the saved part of a training run that is stopped at once, and how to continue it.
+    """Shows what was saved of a training run that was stopped at once, and how to continue it.
 
-    One with synthetic pairs that was stopped midway ends the command with the signal's exit code.
+    If a run with synthetic pairs was stopped midway, the command ends with the signal's exit code.
     """
     from nmt_cli.training.data.synthetic_pairs import Interrupted
 

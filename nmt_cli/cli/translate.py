@@ -82,7 +82,7 @@ def make_console(screen: Screen, *, can_prompt: bool) -> Console:
 
 
 def open_input() -> IO[bytes]:
-    """Opens our own reader, because Python's exit waits for `sys.stdin` if a thread waits for a line."""
+    """Opens a reader of our own, because Python cannot exit while a thread waits for a line from `sys.stdin`."""
     raw = getattr(sys.stdin.buffer, "raw", None)
     return sys.stdin.buffer if raw is None else io.BufferedReader(raw, HEAD)
 
@@ -110,7 +110,7 @@ def prompt_for_lines(
 
 
 def greet(card: ModelCard, screen: Screen) -> None:
-    """Prints the model, its score, and how to type lines and end."""
+    """Prints the model, its score, and how to enter lines and how to stop."""
     bleu = f" (dev BLEU {card.development_bleu:.1f})" if card.development_bleu is not None else ""
     screen.say(f"{card.direction}{bleu}. {card.side.line}; Ctrl-D to stop.")
 
@@ -183,8 +183,8 @@ def translate(
 ) -> None:
     """Translate text, one output line per input line; or a document, which keeps its layout.
 
-    Documents are tables, subtitles, catalogues, pages, and files of word processors, presentations and e-books. Blank
-    lines stay blank; lines are translated as they arrive.
+    Documents are tables, subtitles, message catalogues, web pages, word-processor files, presentations and e-books.
+    Blank lines stay blank; lines are translated as they arrive.
     """
     if export is not None:
         return export_to(screen, model or [resolve_model(DEFAULT_MODEL)], output, export, assets, force=force)
@@ -245,7 +245,7 @@ def translate(
 def export_to(
     screen: Screen, models: list[Path], output: str | None, format: ExportFormat, assets: Path | None, *, force: bool
 ) -> None:
-    """Writes the model in the format of another program. Raises OptionError without a directory, or for several."""
+    """Exports the model for another program. Raises OptionError without a directory, or for several models."""
     if output is None or len(models) > 1:
         hint = f"nmt translate --export {format} -o FOLDER --model {models[0]}"
         raise OptionError("--export takes one --model, and the directory to write as --output", hint=hint)

@@ -35,7 +35,7 @@ SPOKEN = ("attention", "beam", "nearest")  # subjects that need sentences
 
 
 SENTENCES_HELP = "Sentences; if there are none, the lines of standard input."
-OUTPUT_HELP = "File to write, .png, .svg, .pdf or .html, or - for the terminal; can be repeated.  [default: -]"
+OUTPUT_HELP = "File to write (.png, .svg, .pdf or .html), or - for the terminal; can be repeated.  [default: -]"
 OPEN_HELP = "Open the chart in the browser, as a page."
 
 
@@ -58,7 +58,7 @@ def visualize(
 ) -> None:
     """Draw the attention of translations: source words down, target words across.
 
-    Draws on the terminal, into a picture (.png, .svg, .pdf) or to an interactive page (.html). --beam, --curves,
+    Draws in the terminal, to a picture (.png, .svg, .pdf) or to an interactive page (.html). --beam, --curves,
     --corpus, --network and --nearest make other drawings; --data without a sentence draws the corpus in that directory.
     """
     if config.subject == "attention" and not (sentences or config.target or config.pairs):
@@ -90,7 +90,7 @@ def visualize(
 
 
 def is_word(text: str) -> bool:
-    """Whether a typed sentence is a single word, as of a sentence without quotes; never of an unspaced script."""
+    """Whether a typed sentence is a single word, as if quotes were forgotten; never true in an unspaced script."""
     return text.strip(END_MARKS + PAUSES).isalpha() and not any(map(is_unspaced, text))
 
 

@@ -111,7 +111,7 @@ class PrepareOptions(Settings, panel="Data"):
     )
     group_column: tuple[str, ...] = setting(
         (),
-        "Column, such as a page or a chapter: rows with the same value go into one split. Can be "
+        "Column such as page or chapter: rows with the same value go into one split. Can be "
         "repeated; each file uses the first that it has.",
         panel="Splits",
         harmless=True,
@@ -122,7 +122,7 @@ class PrepareOptions(Settings, panel="Data"):
     target_language_column: str | None = setting(
         None,
         "Column with the language of each target, by code or name; none if there is no such column [a column with the "
-        "heading language, or with languages only].",
+        "heading `language`, or with only languages].",
         harmless=True,
     )
     register: Literal["none", "auto"] = setting(

@@ -169,9 +169,9 @@ def join_messages(columns: Sequence[str], translations: Sequence[Translation]) -
 def count_missing_fields(fields: Sequence[str], width: int, notes: Counter[str]) -> int:
     """Returns the number of empty fields needed to put a row's translation into the new column; notes uneven rows."""
     if len(fields) > width:
-        notes["rows longer than the first, whose translations are in a later column"] += 1
+        notes["rows longer than the first (their translations are in a later column)"] += 1
     if len(fields) < width:
-        notes["rows shorter than the first, which were padded with empty columns"] += 1
+        notes["rows shorter than the first (they were padded with empty columns)"] += 1
     return max(0, width - len(fields))
 
 

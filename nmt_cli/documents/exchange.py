@@ -296,7 +296,7 @@ def shows_word(node: XmlNode, data: Mapping[str, str]) -> bool:
 
 
 LONGEST_LIST = 60  # characters of the languages of a file, as they are shown
-SEVERAL_SOURCES = "units with several variants in the source language, of which one was translated"
+SEVERAL_SOURCES = "units with several variants in the source language (only one was translated)"
 
 
 class TmxDocument(Document):

@@ -307,7 +307,7 @@ JOINT = rf"[^\w\n{re.escape(END_MARKS)}]{{1,3}}"  # between two codes: <x/>-<y/>
 LONGEST_KEY = 200  # characters before a paragraph that tell it from an equal one
 LONGEST_KEPT = 1 << 16  # characters of text that is kept, which make a unit
 OVERFULL = f"texts kept untranslated, each with more than {MAXIMUM_ITEMS:,} marks, runs or lines"
-LEFT_OUT_MARKS = "marks left out, because only the translation in the memory has them"
+LEFT_OUT_MARKS = "marks (emphasis, links, code) left out, because only the translation in the memory has them"
 GUESSED_MARKS = "marks (emphasis, links, code) whose positions are guesses"
 
 

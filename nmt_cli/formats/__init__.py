@@ -229,7 +229,7 @@ FORMATS = (
     make_format(
         *("rpy", "a script of Ren'Py", ".rpy .rpym"),
         shape=r"(?:\s*(?:#|init\b|define )[^\n]*\n)*\s*(?:label \w+(?:\([^\n]*\))?|translate \w+ \w+):\s*\n",
-        advice="extract its texts first: in Ren'Py's launcher, Extract Dialogue, as text",
+        advice="extract its texts first: in Ren'Py's launcher, choose Extract Dialogue, as text",
     ),
     make_format(
         *("gift", "Moodle questions in GIFT", ".gift"),
@@ -240,7 +240,7 @@ FORMATS = (
     make_format(
         *("xunity", "game texts of XUnity.AutoTranslator"),
         shape=r"(?:[ \t\r]*(?://[^\n]*)?\n)*+(?:[^\n=]*(?:\\=[^\n=]*)*=\r?\n|[^\n=]*(?:\\=[^\n=]*)*=\r?$){2}",
-        advice="run nmt translate --serve and connect the game: docs/serve.md shows the lines of its Config.ini",
+        advice="run nmt translate --serve and connect the game: docs/serve.md shows what to write in its Config.ini",
     ),
     make_format("rtf", "rich text", ".rtf", starts=(b"{\\rtf",), advice=CONVERT),
     make_binary(

@@ -60,7 +60,7 @@ class XmlReader(Reader):
         self.feed(collector, b"", final=True)
         yield from collector.units
         if mending.blank_start:
-            self.add_note("blanks before the XML declaration were removed")
+            self.add_note("whitespace before the XML declaration was removed")
         if mending.characters:
             self.add_note(f"{format_count(mending.characters, 'character')} that XML forbids: read as spaces")
 
@@ -162,7 +162,7 @@ class VariantReader(Reader):
         if self.codes and not has_pairs:
             self.refuse_languages()
         if self.further:
-            self.add_note(f"further variants of a language in one unit, which were left out: {self.further:,}")
+            self.add_note(f"additional variants of a language in one unit, left out: {self.further:,}")
 
     def note_codes(self, codes: Iterable[str]) -> None:
         """Records the codes of a unit. Raises DataError for a third language that no option excludes."""
@@ -212,7 +212,7 @@ class VariantReader(Reader):
 
 
 class TmxReader(XmlReader, VariantReader):
-    expects = "a translation memory: <tmx> with units of variants"
+    expects = "a translation memory: <tmx> with <tu> units"
     root = "tmx"
     unit_names = frozenset({"tu"})
 

@@ -295,7 +295,11 @@ class XcodeReader(VariantReader):
         declared = str(catalogue.get("sourceLanguage", "")) if isinstance(catalogue, dict) else ""
         strings = find_member(text, skip_blanks(text, 0), "strings") if declared else None
         if strings is None or not isinstance(strings.value, dict):
-            self.refuse(1, "no strings of a string catalogue", f"the file must contain {self.expects}")
+            self.refuse(
+                1,
+                ("not a string catalogue: strings or sourceLanguage is missing"),
+                f"the file must contain {self.expects}",
+            )
         line, position = 1, 0
         for member in list_members(text, strings.value_start):
             line, position = line + text.count("\n", position, member.start), member.start

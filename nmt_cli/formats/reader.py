@@ -329,7 +329,7 @@ class KeyedReader(Reader):
                     raise DataError(message, hint="split it into several files")
         if repeated:
             count = format_count(len(repeated), f"{self.noun} has", f"{self.noun}s have")
-            self.add_note(f"{count} a repeated number and left out: {join_first(repeated, REPEATED_SHOWN)}")
+            self.add_note(f"{count} a repeated number (left out): {join_first(repeated, REPEATED_SHOWN)}")
         return texts
 
     def align(

@@ -408,7 +408,9 @@ class SpreadsheetReader(TableReader):
             is_warning = any(len(sheets[name]) >= max(MANY_LEFT, len(table) / MANY_TIMES) for name in others)
             self.add_note(f"sheets read: {join_first(names, MOST_SHEETS)}{left}", is_warning=is_warning)
         if book.lacks_texts:
-            raise DataError(f"{self.file.name} is damaged: texts of it are missing", hint="open it, and save it again")
+            raise DataError(
+                (f"{self.file.name} is damaged: some of its texts are missing"), hint="open it, and save it again"
+            )
         # All rows have the width of the widest, so that none is refused for the blanks at its end.
         width, line = max((len(texts) for _, texts in table), default=0), 0
         for number, texts in table:

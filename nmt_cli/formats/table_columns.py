@@ -260,7 +260,7 @@ def is_named_by(heading: str, language: str) -> bool:
 
 
 def names_language(cell: str, languages: Sequence[str]) -> bool:
-    """Whether a heading names a language, or several; a rare code ("key"), or a word ("id"), only if in `languages`."""
+    """Whether a heading names a language, or several; a rare code "key", or a word "id", only if in `languages`."""
     code = cell.strip()
     if LANGUAGE_HEADING.fullmatch(code) or (code.lower() in NOT_CODES and code not in languages):
         return False
@@ -559,7 +559,7 @@ def refuse_columns(table: Table, kinds: Sequence[str], texts: Sequence[int]) -> 
     more = " ..." if len(kinds) > SHOWN else ""
     if len(kinds) == 2 and "nothing" in kinds:
         message = f"{table.where}: column {1 + kinds.index('nothing')} is empty: {shown}"
-        raise DataError(message, hint="add the translations; text of one language alone: --monolingual-target")
+        raise DataError(message, hint="add the translations; for text in one language only, use --monolingual-target")
     count = {0: "no column holds", 1: "only one column holds"}.get(len(texts), f"{len(texts)} columns hold")
     guess = sorted(texts, key=lambda column: not has_sentences(table.body, column))[:2]
     options = "with --source-column and --target-column; each row needs both texts (see docs/small-corpora.md)"

@@ -96,7 +96,7 @@ def read_marks(lines: Iterable[tuple[int, str]], refuse: Callable[[int, str, str
         parts.append(before)
         size += len(before)
         if size > MAXIMUM_VERSE:
-            refuse(first, f"a text of more than {MAXIMUM_VERSE:,} characters without a mark", NO_VERSE)
+            refuse(first, f"a text of more than {MAXIMUM_VERSE:,} characters without a marker", NO_VERSE)
         for mark, behind in zip(marks[::2], marks[1::2], strict=True):
             yield UsfmMark(first, raw, "".join(parts))
             first, raw, parts, size = line, mark, [behind], len(behind)

@@ -1,1 +1,1 @@
-"""Translates blocks of text: in this process, in worker processes or on Ray. Must not know formats or networks."""
+"""Translates blocks of text: in this process, in worker processes or on Ray. Must not depend on formats or networks."""

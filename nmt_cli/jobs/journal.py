@@ -1,4 +1,4 @@
-"""A journal of finished blocks, from which a killed job continues; translations as JSON and back, without loss."""
+"""A journal of finished blocks, from which a killed job continues; keeps translations as JSON without loss."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def parse_block(line: bytes) -> JournalBlock | None:
 
 
 def hash_texts(texts: Sequence[str]) -> bytes:
-    """Returns the SHA-256 of texts in hexadecimal digits; their borders count."""
+    """Returns the SHA-256 of texts in hexadecimal digits; it also depends on where each text ends."""
     return hashlib.sha256(json.dumps(tuple(texts)).encode()).hexdigest().encode()
 
 
@@ -142,7 +142,7 @@ LAZY_TYPES = {"FloatArray": FloatArray, "ReadAs": ReadAs, "Fault": Fault, "Sente
 
 
 def encode_value(value: Any) -> Any:
-    """Returns a value that JSON lacks as one that it has."""
+    """Converts a value of a type that JSON lacks to one that it has."""
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, range):
@@ -153,7 +153,7 @@ def encode_value(value: Any) -> Any:
 
 
 def decode_translation(row: Any) -> Translation:
-    """Returns the translation that a row of JSON stands for.
+    """Returns the translation that a JSON row represents.
 
     Raises TypeError, ValueError or RecursionError for anything else.
     """
@@ -162,7 +162,7 @@ def decode_translation(row: Any) -> Translation:
 
 
 def decode_value(kind: Any, value: Any) -> Any:
-    """Returns the value of a type that stands in JSON. Raises TypeError or ValueError if it is none."""
+    """Returns the value of type `kind` that JSON represents. Raises TypeError or ValueError if there is none."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):  # with None, which no other of our types stands for
         (kind,) = (part for part in parts if part is not type(None))
@@ -184,7 +184,7 @@ def decode_value(kind: Any, value: Any) -> Any:
 
 
 def decode_tuple(parts: Sequence[Any], value: Any) -> tuple[Any, ...]:
-    """Returns a tuple of items of these types; of any number of the first, before an ellipsis."""
+    """Returns a tuple of items of these types; if an ellipsis follows the first, of any number of that type."""
     if not isinstance(value, list):
         refuse(tuple, value)
     kinds = [parts[0]] * len(value) if parts[-1] is Ellipsis else parts
@@ -244,7 +244,7 @@ def answer_in_writing(translate: TranslateBlock, block: Block) -> JournalledAnsw
 
 
 class JournalledExecutor(NamedTuple):
-    """Has a journalled job done, except what an interrupted run has translated. Implements `Executor`."""
+    """Runs a journalled job, except for what an interrupted run has already translated. Implements `Executor`."""
 
     executor: Executor[Block, JournalledAnswer]
     journal: BlockJournal
@@ -255,7 +255,7 @@ class JournalledExecutor(NamedTuple):
         return self.executor.replacements
 
     def decode(self, saved: JournalBlock, count: int) -> list[Translation]:
-        """Returns the translations of a block. Raises DataError if they are none, or not so many."""
+        """Returns the translations of a block. Raises DataError if there are not `count` valid ones."""
 
         try:
             translations = [decode_translation(row) for row in saved.results]

@@ -3,8 +3,8 @@
 From a document to its translation:
 
 1. `documents.open_document` opens a document in its format, and `Document.read_units` splits it into units. A unit has
-   the texts to translate, and a function that writes the unit with their translations; text that is kept makes a unit
-   without texts.
+the texts to translate, and a function that writes the unit with their translations; text that is kept becomes a unit
+without texts.
 2. `text.streams` collects units in batches: a fixed number from files, what has arrived from a pipe or a terminal.
 3. `translate_units` numbers the texts through the whole input, and makes the texts of a batch a `Block`. Texts that are
    read in context are cut into windows.
@@ -44,7 +44,7 @@ def translate_units(
     observe: Callable[[Translation], None],
     scope: ContextScope = "nothing",
 ) -> Iterator[bytes]:
-    """Yields the output of each batch of units, in order, text as UTF-8; `observe` receives every translation.
+    """Yields the output of each batch of units, in order, with text as UTF-8; `observe` receives every translation.
 
     `scope` says what is read in context.
     """
@@ -84,7 +84,7 @@ def cut_units(units: list[TranslationUnit], cutter: WindowCutter, scope: Context
 
 
 def write_unit(unit: TranslationUnit, translations: list[Translation], observe: Callable[[Translation], None]) -> bytes:
-    """Returns a unit as written with its translations, or with copies of its texts if nmt itself fails on these."""
+    """Returns a unit, written with its translations or, if nmt itself fails on them, with copies of its texts."""
     try:
         written = unit.write(translations)
     except NmtError:

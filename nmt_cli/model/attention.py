@@ -1,6 +1,6 @@
 """Attention of a decoder state to the source.
 
-An attention computes its view of the source once (`init_state`), under names of its own, and reads it at every step
+An attention layer computes its view of the source once (`init_state`), under its own names, and reads it at every step
 (`call`). Weights are float32, 0 on padding, and sum to 1.
 
 Letters: N rows (sentences or hypotheses), Q queries per row, which may be all its steps at once, S source positions, M
@@ -24,7 +24,7 @@ MASKED = -1e9  # exp(MASKED - anything the network produces) is exactly 0 in flo
 
 
 class Attention(keras.layers.Layer):
-    """The base class: weights are the softmax of energies over tokens, the context is the memory weighted by them."""
+    """The base class: weights are the softmax of energies over tokens; the context is the memory weighted by them."""
 
     uses_query = True  # whether the context depends on the query
 
@@ -37,7 +37,7 @@ class Attention(keras.layers.Layer):
         self.built = True
 
     def init_state(self, encoded: EncoderOutput, bias: Tensor) -> DecoderState:
-        """Returns the entries that every step reads of the source.
+        """Returns the entries about the source that every step reads.
 
         These are the memory (N, S, M), `bias` (N, S), which is 0 on tokens and MASKED on padding, and whatever a kind
         of attention computes from them.
@@ -49,7 +49,7 @@ class Attention(keras.layers.Layer):
         raise NotImplementedError
 
     def collect_tensors(self, state: DecoderState) -> AttentionTensors | None:
-        """Returns the tensors with which `fast/recurrence.py` runs this attention; None for a kind it does not know."""
+        """Returns the tensors with which `recurrence.py` runs this attention; None for a kind it does not know."""
         return None
 
     def call(self, query: Tensor, state: DecoderState) -> tuple[Tensor, Tensor]:
@@ -66,9 +66,9 @@ class Attention(keras.layers.Layer):
 class AdditiveAttention(Attention):
     """Bahdanau's attention: the energy is v . tanh(W q + K m). Also known as Luong's `concat`.
 
-    `fast/recurrence.py` repeats these equations for speed; its docstring names the test that holds them equal. Sources:
-    Bahdanau, Cho, Bengio (2015), "Neural Machine Translation by Jointly Learning to Align and Translate", section
-    A.1.2; Luong, Pham, Manning (2015), equation 8.
+    `recurrence.py` repeats these equations for speed; its docstring names the test that checks that both agree.
+    Sources: Bahdanau, Cho, Bengio (2015), "Neural Machine Translation by Jointly Learning to Align and Translate",
+    section A.1.2; Luong, Pham, Manning (2015), equation 8.
     """
 
     def build(self, query_shape: tuple[int | None, ...], memory_shape: tuple[int | None, ...]) -> None:
@@ -110,8 +110,8 @@ class GeneralAttention(Attention):
     """Luong's `general`: the energy is q . W m (2015, equation 8), where W = V / sqrt(U) and V is learned.
 
     If the widths are equal, W starts as the identity, so that training begins with `dot`: the state that emits a word
-    is near the memory of that word, since both are made from the same embeddings. The scale keeps them near: an energy
-    sums U^2 products, and an Adam step that moved each weight of an unscaled W by 0.002 could move it by dozens.
+    is near the memory of that word, since both are made from the same embeddings. The scale keeps them near. An energy
+    sums U^2 products; without the scale, an Adam step that moved each weight of W by 0.002 could change it by dozens.
     """
 
     def build(self, query_shape: tuple[int | None, ...], memory_shape: tuple[int | None, ...]) -> None:
@@ -133,7 +133,7 @@ class GeneralAttention(Attention):
 class ScaledDotAttention(Attention):
     """The Transformer's attention: energies are q W_Q . m W_K / sqrt(A / H), for H heads.
 
-    Each head weighs its own part of the memory; the weights returned are the mean of the heads. Like `general` it
+    Each head weighs its own part of the memory; the weights returned are the mean over all heads. Like `general` it
     starts from the dot product: if the widths are equal, both projections start as the same matrix, whose gain makes
     up for the scale. Source: Vaswani et al. (2017), "Attention Is All You Need", equation 1.
     """
@@ -221,7 +221,7 @@ def compute_weights(energies: Tensor, state: DecoderState) -> Tensor:
 
 
 def mix_memory(weights: Tensor, memory: Tensor) -> Tensor:
-    """Returns the contexts (..., Q, M): sums of `memory` (..., S, M), weighted with `weights` (..., Q, S)."""
+    """Returns the contexts (..., Q, M): sums of `memory` (..., S, M), weighted by `weights` (..., Q, S)."""
     return ops.matmul(ops.cast(weights, memory.dtype), memory)
 
 

@@ -1,8 +1,9 @@
-"""The recurrent cells, which are Keras' own, and running them over time.
+"""Runs recurrent cells, which are Keras' own, over time.
 
 A search step always uses the cell itself, and so does a whole encoder in inference. Training an encoder and
-teacher-forcing a decoder use the steps and hand-written gradients of `fast/recurrence.py`. Letters: B sentences, T
-steps, N rows, I width of the input, U units, G gates."""
+teacher-forcing a decoder use the steps and hand-written gradients of `recurrence.py`. Letters: B sentences, T steps, N
+rows, I width of the input, U units, G gates.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ STATE_NAMES = {"gru": GruGates.states, "lstm": LstmGates.states}  # the states o
 class FastRecurrentLayer:
     """A Keras recurrent layer that trains with hand-written gradients. It returns sequences and the last states.
 
-    `test_padding_leaves_the_state_alone_as_keras_does` in `tests/unit/model/fast` holds it equal to Keras' own.
+    `test_padding_leaves_the_state_alone_as_keras_does` in `tests/unit/model` checks that it equals Keras' own layer.
     """
 
     cell: keras.layers.Layer
@@ -65,7 +66,7 @@ VendorRun = Callable[[Tensor, Sequence[Tensor]], Tensor]
 def make_vendor_run(cell: keras.layers.Layer) -> VendorRun:
     """Returns a function that runs Keras' own layer of `cell` over time, which on a GPU is cuDNN's kernel.
 
-    It gets inputs (T, N, I) and the first states, (N, U) each, and returns the hidden states (T, N, U).
+    It takes inputs (T, N, I) and the first states, (N, U) each, and returns the hidden states (T, N, U).
     """
     layer = LAYERS["gru" if isinstance(cell, keras.layers.GRUCell) else "lstm"](cell.units, return_sequences=True)
     layer.cell = cell
@@ -115,7 +116,7 @@ def run_cell(
 
 
 def project_inputs(inputs: Tensor, kernel: Tensor) -> Tensor:
-    """Multiplies `inputs` (T, N, I) of all steps with `kernel` (I, G U), in the type of the inputs.
+    """Multiplies `inputs` (T, N, I) of all steps by `kernel` (I, G U), in the type of the inputs.
 
     The result is float32.
     """
@@ -130,7 +131,7 @@ BYTES_PER_WORD = 4
 
 
 class Dropout(keras.layers.Dropout):
-    """Keras' dropout in less than half its time, most of which goes into drawing 32 random bits per value.
+    """Keras' dropout in less than half the time: Keras spends most of it drawing 32 random bits per value.
 
     This layer draws 8 bits, so `rate` is rounded to a multiple of 1/256, and kept values are scaled by the rounded
     rate. Keras' own layer, in bfloat16, compares 8-bit numbers and scales as if they had more: at a rate of 0.15 it

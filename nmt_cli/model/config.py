@@ -1,4 +1,4 @@
-"""The settings of the network, and the network in a few words. Standard library only."""
+"""The settings of the network, and a description of it in a few words. Standard library only."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ else:
 
 
 class ModelConfig(Settings, ABC, panel="Network"):
-    """The shape of the network, as far as shared by all architectures.
+    """The settings of the network's shape that all architectures share.
 
     The vocabulary sizes come from the corpus (`Vocabularies`). `from_options` builds the configuration of an
     architecture; `layers` and `heads` may be None in its arguments, for a default that suits the architecture.
@@ -89,9 +89,9 @@ class ModelConfig(Settings, ABC, panel="Network"):
 
     @classmethod
     def from_options(cls, **options: Any) -> ModelConfig:
-        """Returns the configuration of the architecture that `options` name; by default that is `rnn`.
+        """Returns the configuration of the architecture that `options` name, by default `rnn`.
 
-        Raises OptionError for an option of another architecture, unless it is at its default.
+        Raises OptionError for an option of another architecture, unless it has its default value.
         """
         architecture = options.pop("architecture", "rnn")
         if architecture not in CONFIGS:
@@ -136,8 +136,8 @@ class RnnConfig(ModelConfig, panel="Network"):
     architecture: Architecture = field(default="rnn", init=False)
     attention: AttentionName = setting(
         "scaled-dot",
-        "Kind of attention: none is the plain encoder-decoder, additive (or bahdanau) is Bahdanau's, "
-        "dot, general (or luong) and concat are Luong's, scaled-dot has learned projections.",
+        "Kind of attention: none is the plain encoder-decoder; additive (or bahdanau) is Bahdanau's; "
+        "dot, general (or luong) and concat are Luong's; scaled-dot has learned projections.",
     )
     cell: Literal["gru", "lstm"] = setting("gru", "Kind of recurrent cell.")
     bidirectional: bool = setting(True, "Read the source in both directions.", harmless=True)
@@ -219,7 +219,7 @@ class RnnConfig(ModelConfig, panel="Network"):
         if self.attention_units % self.heads or self.memory_width % self.heads:
             raise OptionError(
                 f"--heads is {self.heads}, which does not divide both --attention-units {self.attention_units} "
-                f"and the width of what attention reads, {self.memory_width}",
+                f"and the width of the attention's input, {self.memory_width}",
                 hint="the heads share these widths equally: use numbers that --heads divides",
             )
 

@@ -83,7 +83,7 @@ class RecurrentDecoder(keras.layers.Layer):
         return {**self.attention.init_state(encoded, bias), **self.init_layer_states(encoded)}
 
     def init_layer_states(self, encoded: EncoderOutput) -> DecoderState:
-        """Returns the first states of all layers, each made from the same state of the same layer of the encoder."""
+        """Returns the first states of all layers, each made from the corresponding state of the same encoder layer."""
         return {
             name: bridge(state)
             for names, bridges, states in zip(self.state_names, self.bridges, encoded.final_states, strict=True)
@@ -91,7 +91,7 @@ class RecurrentDecoder(keras.layers.Layer):
         }
 
     def use_vendor_kernels(self) -> None:
-        """Runs over time by Keras' own implementation from now on."""
+        """Switches to Keras' own implementation for running over time."""
         self.vendor_runs = [make_vendor_run(cell) for cell in self.cells]
 
     @property
@@ -120,7 +120,7 @@ class RecurrentDecoder(keras.layers.Layer):
         return hidden
 
     def run_steps(self, embedded: Tensor, state: DecoderState) -> Tensor:
-        """Returns the readouts (T, N, R), given all previous tokens (T, N, E), by one `step` after the other."""
+        """Returns the readouts (T, N, R), given all previous tokens (T, N, E), by calling one `step` after another."""
 
         def step(carry: DecoderState, token: Tensor) -> tuple[DecoderState, DecoderState]:
             after = self.step(token, {**state, **carry})
@@ -186,7 +186,7 @@ class BahdanauDecoder(RecurrentDecoder):
     def run_attentive(self, embedded: Tensor, state: DecoderState, tensors: AttentionTensors) -> tuple[Tensor, Tensor]:
         """Returns the states (T, N, U) and the contexts (T, N, M) of one layer with additive attention.
 
-        Equals `run_steps`, but is several times as fast: its gradients are hand-written (`fast/recurrence.py`).
+        Equals `run_steps`, but is several times as fast: its gradients are hand-written (`recurrence.py`).
         """
         (cell,), (names,) = self.cells, self.state_names
         input_bias, recurrent_bias = split_biases(cell)

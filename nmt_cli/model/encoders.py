@@ -1,4 +1,4 @@
-"""The recurrent encoder: embedded source tokens to the memory of attention and the first states of the decoder.
+"""The recurrent encoder: turns embedded source tokens into the memory of attention and the decoder's first states.
 
 Letters: B sentences, S source positions, E embedding width, U units of the encoder (both directions together)."""
 
@@ -66,7 +66,7 @@ class RecurrentEncoder(keras.layers.Layer):
         return [direction for layer in self.layers for direction in (layer.forward_layer, layer.backward_layer)]
 
     def use_vendor_kernels(self) -> None:
-        """Trains by Keras' own implementation from now on."""
+        """Switches to Keras' own implementation for training."""
         for layer in self.directions:
             layer.vendor = True
 
@@ -91,7 +91,7 @@ class RecurrentEncoder(keras.layers.Layer):
 def concat_directions(states: list[Tensor]) -> tuple[Tensor, ...]:
     """Concatenates each state of the forward direction with that of the backward direction.
 
-    Keras returns all forward states first: for an LSTM hidden and cell, then hidden and cell backward.
+    Keras returns all forward states first: for an LSTM, forward hidden and cell, then backward hidden and cell.
     """
     half = len(states) // 2
     pairs = zip(states[:half], states[half:], strict=True)
@@ -173,7 +173,8 @@ class InceptionV3:
 def load_network(weights: Path | None) -> Any:
     """Returns InceptionV3 without its top.
 
-    Raises NotFoundError if the weights do not exist or cannot be downloaded, and DataError if they are others.
+    Raises NotFoundError if the weights do not exist or cannot be downloaded, and DataError if the file has other
+    weights.
     """
     hint = "give a file of these weights with --image-weights, or use features with --source-type features"
     keras.utils.disable_interactive_logging()  # Keras would report the download on standard output
@@ -189,7 +190,9 @@ def load_network(weights: Path | None) -> Any:
         try:
             network.load_weights(weights)
         except (ValueError, OSError, KeyError) as error:
-            raise DataError(f"{weights} has no weights of InceptionV3 without its top layer", hint=hint) from error
+            raise DataError(
+                (f"{weights} does not contain the weights of InceptionV3 without its top layer"), hint=hint
+            ) from error
     return network
 
 

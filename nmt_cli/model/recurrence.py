@@ -9,13 +9,15 @@ module instead,
 3. a single matrix product over all steps then gives the gradient of each kernel.
 
 The equations of a cell are in `GruGates` and `LstmGates`. Those of additive attention are written twice, for speed: in
-`attention.AdditiveAttention`, layer by layer, and in `AttentiveLoop`, with their gradients. `tests/unit/model/fast`
-holds the two equal (`test_written_out_gradients_are_those_of_tensorflow`, loss and gradients). Knows only tensors,
+`attention.AdditiveAttention`, layer by layer, and in `AttentiveLoop`, with their gradients. `tests/unit/model` checks
+that the two agree (`test_written_out_gradients_are_those_of_tensorflow`, loss and gradients). Knows only tensors,
 neither layers nor configurations.
 
 Letters: T steps, N rows, U units, G gates, S source positions, A width of the comparison, M width of the memory.
 Products are computed in `dtype`, everything else in float32. A loop gets the index of its step, since Keras' scan on
-TensorFlow does not accept two sequences of unknown length, and returns what it carries, so the cache is carried too."""
+TensorFlow does not accept two sequences of unknown length. The scan returns only what it carries, so the cache is
+carried too.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ class GruGates:
 
     Source: Cho et al. (2014), "Learning Phrase Representations using RNN Encoder-Decoder", equations 5 to 8.
     `compute_gru_change` in `training/export/trace.py` repeats the equations gate by gate, which is faster in ONNX
-    Runtime; `test_keras_and_onnx_find_the_same_hypotheses` in `tests/unit/training/export` holds the two equal.
+    Runtime; `test_keras_and_onnx_find_the_same_hypotheses` in `tests/unit/training/export` checks that the two agree.
     """
 
     states: tuple[str, ...] = ("hidden",)  # the tensors passed on to the next step, "hidden" first
@@ -346,7 +348,7 @@ class Product:
 
 
 def sum_weighted(weights: Tensor, values: Tensor) -> Tensor:
-    """Returns the sums (N, M) of `values` (N, S, M), weighted with `weights` (N, S).
+    """Returns the sums (N, M) of `values` (N, S, M), weighted by `weights` (N, S).
 
     They are computed in the type of the values; the result is float32.
     """
@@ -366,7 +368,7 @@ def scan_steps(
 
 
 def select_step(tensors: NamedTensors, time: Tensor) -> NamedTensors:
-    """Returns the step `time` of tensors over time (T, ...)."""
+    """Returns the entries at step `time` of tensors over time (T, ...)."""
     return {name: over_time[time] for name, over_time in tensors.items()}
 
 

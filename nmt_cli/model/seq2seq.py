@@ -100,7 +100,7 @@ class GridInput:
         self.width = depth
 
     def build(self) -> None:
-        """Nothing is learned before the encoder."""
+        """Builds nothing, because nothing is learned before the encoder."""
 
     def embed(self, source: Tensor, training: bool) -> Tensor:
         return ops.where(ops.isnan(source), ops.zeros_like(source), source)
@@ -229,7 +229,7 @@ class OutputLayer(keras.layers.Layer):
         return ops.matmul(self.prepare_readout(readout), rows) + ops.cast(self.bias, readout.dtype)
 
     def prepare_readout(self, readout: Tensor) -> Tensor:
-        """Returns the factor (..., R) of the rows: `readout`, scaled to unit length with `fixed_norm`."""
+        """Returns the vectors (..., R) that multiply the rows: `readout`, scaled to unit length with `fixed_norm`."""
         if not self.fixed_norm:
             return readout
         return ops.cast(scale_to_unit_length(ops.cast(readout, "float32")), readout.dtype)

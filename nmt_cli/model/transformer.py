@@ -4,7 +4,7 @@ A sublayer computes x + dropout(sublayer(norm(x))), and each stack ends with one
 "On Layer Normalization in the Transformer Architecture".
 
 The decoder has a single computation: T new positions attend to the cached ones and to themselves. Teacher forcing runs
-it on all positions with an empty cache, a search step on one position with its predecessors in the cache.
+it on all positions with an empty cache; a search step runs it on one position, with its predecessors in the cache.
 
 Letters: N rows, T new target positions, P cached ones, S source positions, L positions of either side, E width, H
 heads, D width of a head (E / H)."""
@@ -76,8 +76,8 @@ def choose_rate(rate: float | None, config: TransformerConfig) -> float:
 class HeadedAttention(keras.layers.MultiHeadAttention):
     """Keras' multi-head attention for precomputed keys and values, with weights in float32.
 
-    As in the paper (section 3.2.2), the projections have no bias. Keras' own softmax computes in the layer's dtype; in
-    bfloat16 the weights of a row do not sum to 1.
+    As in the paper (section 3.2.2), the projections have no bias. Keras' own softmax computes in the layer's dtype, but
+    in bfloat16 the weights of a row do not sum to 1.
     """
 
     def __init__(self, config: TransformerConfig, **kwargs: Any) -> None:

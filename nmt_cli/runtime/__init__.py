@@ -1,1 +1,1 @@
-"""Runs exported models: the model directory and ONNX Runtime. Must not know corpora or documents."""
+"""Runs exported models: the model directory and ONNX Runtime. Must not depend on corpora or documents."""

@@ -1,7 +1,7 @@
 """Writes a Transformer in the format of CTranslate2 (4.x), which LibreTranslate, Argos and others load.
 
-Needs neither CTranslate2 nor Keras. Kernels are (inputs, outputs) with us, and outputs first there. Letters: E width, H
-heads, D width of a head, V vocabulary, P positions.
+Needs neither CTranslate2 nor Keras. Kernels are (inputs, outputs) in nmt, but (outputs, inputs) in CTranslate2.
+Letters: E width, H heads, D width of a head, V vocabulary, P positions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Weights = Mapping[str, FloatArray]
 
 
 def write_ctranslate2(model: ModelDirectory, directory: Path) -> None:
-    """Writes a model into an empty directory. Raises OptionError for one whose layers CTranslate2 lacks."""
+    """Writes a model into an empty directory. Raises OptionError for one that CTranslate2 cannot run."""
     card = model.card
     refuse_layers(card)
     weights = np.load(model.directory / WEIGHTS)
@@ -52,7 +52,7 @@ def write_ctranslate2(model: ModelDirectory, directory: Path) -> None:
 
 
 def make_variables(card: ModelCard, weights: Weights) -> Variables:
-    """Returns the variables of the format by name; text is the name of an equal variable."""
+    """Returns the variables of the format by name; a text as value is the name of an equal variable."""
     network, size = card.network, card.vocabularies["target"]
     embeddings = read_embeddings(card, weights)
     variables: Variables = {
@@ -77,7 +77,7 @@ def make_variables(card: ModelCard, weights: Weights) -> Variables:
 
 
 def make_stack(side: str, network: Mapping[str, Any], weights: Weights) -> Variables:
-    """Returns the variables of the encoder or the decoder, but for its embeddings."""
+    """Returns the variables of the encoder or the decoder, except its embeddings."""
     variables: Variables = {
         f"{side}/activation": np.int8(0),
         f"{side}/num_heads": np.int16(network["heads"]),
@@ -100,7 +100,7 @@ def make_stack(side: str, network: Mapping[str, Any], weights: Weights) -> Varia
 
 
 def make_attention(name: str, weights: Weights, ours: str, joined: list[list[str]]) -> Variables:
-    """Returns the variables of an attention, whose kernels (E, H, D) stand below each other where they are `joined`."""
+    """Returns the variables of an attention; kernels (E, H, D) that are `joined` are stacked on each other."""
     output = weights[f"{ours}_attention/attention_output/kernel"]
     width = output.shape[-1]
     kernels = [[weights[f"{ours}_attention/{part}/kernel"] for part in parts] for parts in joined]
@@ -133,12 +133,12 @@ def write_variables(file: BinaryIO, variables: Variables) -> None:
 
 
 def pack_text(text: str) -> bytes:
-    """Returns a text with its length and the zero at its end."""
+    """Returns a text with its length before it and a zero byte after it."""
     return struct.pack("H", len(text) + 1) + text.encode() + b"\0"
 
 
 def refuse_layers(card: ModelCard) -> None:
-    """Raises OptionError for a network, or a way to read text, that CTranslate2 does not have."""
+    """Raises OptionError for a network, or a way to read text, that CTranslate2 does not support."""
     tokenizer, train = card.tokenizer, "nmt train --architecture transformer"
     refusals = {
         "has recurrent layers": (card.network["architecture"] != "transformer", train),
@@ -164,14 +164,14 @@ def read_embeddings(card: ModelCard, weights: Weights) -> dict[str, FloatArray]:
 
 
 def read_output_bias(weights: Weights) -> FloatArray:
-    """Returns the bias (V,) of the output layer, by which no sentence contains padding or a start."""
+    """Returns the bias (V,) of the output layer, changed so that no sentence contains padding or a start token."""
     bias = weights["network/output/bias"].copy()
     bias[[PAD, START]] = NEVER
     return bias
 
 
 def read_positions(side: str, width: int, weights: Weights, count: int) -> FloatArray:
-    """Returns (P, E) of the encoder or the decoder, of which there are `count`; learned ones go on with their last."""
+    """Returns the first `count` positions (P, E) of the encoder or the decoder; the last learned one is repeated."""
     learned = weights.get(f"network/{side}/positions/table/embeddings")
     return make_sinusoids(width, count) if learned is None else learned[np.minimum(np.arange(count), len(learned) - 1)]
 

@@ -41,17 +41,17 @@ def name_packaged(directory: Path) -> str | None:
 
 
 def is_packaged(directory: Path) -> bool:
-    """Whether a directory is the model of a package, by its name or as one that is installed."""
+    """Whether a directory is the model of a package, either by its name or because it is installed."""
     real = directory.resolve()
     return name_packaged(real) is not None or real in (model.resolve() for model in list_models().values())
 
 
 def find_model(path: Path) -> Path:
-    """Returns a model's directory: `path` itself, or that of the installed model of this name.
+    """Returns a model's directory: `path` itself, or that of the installed model with this name.
 
-    A directory with a model comes first, including that of a package; a path that is neither is returned unchanged.
-    The entry points of all packages take a tenth of a start to read: they are read last.
-    Raises NotFoundError, suggesting the intended name, for a file of a model directory or a packed one.
+    A directory with a model takes precedence, also one in a package; a path that is neither is returned unchanged.
+    Reading the entry points of all packages takes a tenth of the start time, so they are read last.
+    Raises NotFoundError, which suggests the intended name, for a file in a model directory and for a packed model.
     """
     directory = check_directory(path) if path.exists() else path
     if (directory / CARD).exists() or path.name != str(path):
@@ -67,7 +67,7 @@ def find_model_or_file(path: Path) -> Path:
 def check_directory(path: Path) -> Path:
     """Returns `path` if it is a directory, or the directory of the model inside it if it is a package's folder.
 
-    Raises NotFoundError for a file, naming what is expected instead.
+    Raises NotFoundError for a file; the error names what is expected instead.
     """
     if path.is_dir():
         packaged = [] if (path / CARD).exists() else list(path.glob(f"nmt_model_*/{MODEL}/{CARD}"))
@@ -88,7 +88,7 @@ def check_directory(path: Path) -> Path:
 
 
 def find_packaged(name: str) -> Path | None:
-    """Returns the directory of the model in the installed package that has its name, if there is one."""
+    """Returns the directory of the model in the installed package that is named after it, if there is one."""
     package = name_package(name)
     return next(locate_model(package), None) if package.isidentifier() else None
 
@@ -137,7 +137,7 @@ def list_beside(directory: Path) -> list[Path]:
 
 
 def write_installation(name: str) -> str:
-    """Returns the command that installs a bundled model beside this nmt, in the folder of its sources."""
+    """Returns the command, for the folder of nmt's sources, that installs a bundled model for this nmt."""
     tools = {"pipx": "pipx inject nmt-cli data/models/{}", "uv": "uv tool install . --with ./data/models/{}"}
     tool = next((tool for tool in tools if tool in Path(sys.prefix).parts), None)
     return tools.get(str(tool), "pip install data/models/{}").format(name)
@@ -156,7 +156,7 @@ def suggest_making() -> str:
 
 
 def is_being_trained(directory: Path) -> bool:
-    """Whether a process on this machine trains a model in a directory now."""
+    """Whether a process on this machine is training a model in a directory now."""
     with suppress(OSError), (directory / CHECKPOINTS / LOCK).open("rb") as file:
         return bool(file.read(1)) and acquire_system_lock(file.fileno()) is False
     return False
@@ -171,7 +171,7 @@ def explain_missing_model(directory: Path) -> NotFoundError:
     nearest = find_nearest(directory.name, names)
     installable = list_installable()
     if directory.name in installable:
-        hint = f"install it in the folder of nmt's sources: {write_installation(directory.name)}"
+        hint = f"install it from nmt's source folder: {write_installation(directory.name)}"
     elif nearest is not None:
         hint = f"did you mean {names[nearest]}?"
     elif names:
@@ -179,5 +179,5 @@ def explain_missing_model(directory: Path) -> NotFoundError:
         hint = f"name a model that exists, {shown}; or {suggest_making()}"
     else:
         installation = write_installation(BUNDLED[-1])
-        hint = f"{suggest_making()}; or install one in the folder of nmt's sources: {installation}"
+        hint = f"{suggest_making()}; or install one from nmt's source folder: {installation}"
     return NotFoundError(f"there is no model in {directory}/", hint=hint)

@@ -55,7 +55,7 @@ class VocabularyEntries(NamedTuple):
 
 
 class ModelCard(NamedTuple):
-    """The entries of `model.json`: all that a model records about itself."""
+    """The entries of `model.json`: everything that a model records about itself."""
 
     format: int
     source_language: str
@@ -95,25 +95,25 @@ class ModelCard(NamedTuple):
         return " -> ".join(", ".join(self.list_languages(kind)) for kind in (TagPurpose.SOURCE, TagPurpose.TARGET))
 
     def with_languages(self, languages: tuple[str, str]) -> ModelCard:
-        """Returns the card as it is for these languages."""
+        """Returns the card with these as its languages."""
         return self._replace(source_language=languages[0], target_language=languages[1])
 
     @property
     def directions(self) -> list[ModelCard]:
-        """The card as it is from each source language to each other target language, the usual ones first."""
+        """The card for each source language and each other target language, the usual pair first."""
         sources, targets = self.list_languages(TagPurpose.SOURCE), self.list_languages(TagPurpose.TARGET)
         _, *others = product(sources, targets)
         pairs = (pair for pair in others if not is_same_language(*pair))
         return [self, *map(self.with_languages, pairs)]
 
     def list_languages(self, kind: TagPurpose) -> list[str]:
-        """Returns the languages of a side, the usual one first, then those of tags in another language or variety."""
+        """Returns the languages of a side: the usual one first, then those of tags for another language or variety."""
         usual = self.target_language if kind is TagPurpose.TARGET else self.source_language
         tagged = [tag.value for tag in map(parse_tag_name, self.tags) if tag.kind is kind]
         return [usual, *(code for code in tagged if find_variety(code) != find_variety(usual))]
 
     def complete_tags(self, tags: TagSet) -> TagSet:
-        """Returns tags with that of the first target language, if the model has one and they name none."""
+        """Returns the tags, plus that of the first target language if the model has one and they name none."""
         usual = Tag(TagPurpose.TARGET, self.target_language)
         return merge_tags([usual] if str(usual) in self.tags else [], tags)
 
@@ -125,7 +125,7 @@ class ModelCard(NamedTuple):
 
     @property
     def side(self) -> SourceEntries:
-        """The source side, which answers for its kind."""
+        """The source side, of text or of pictures."""
         return read_entries(self.source)
 
     @property
@@ -139,13 +139,13 @@ class ModelCard(NamedTuple):
 
     @property
     def development_bleu(self) -> float | None:
-        """BLEU (0-100) of greedy translations of the development set; None if training stopped before the first."""
+        """BLEU (0-100) of greedy translations of the development set; None if training stopped before any."""
         score = self.development.get("bleu")
         return float(score["value"] or 0.0) if isinstance(score, dict) else None
 
     @property
     def development_gain(self) -> float | None:
-        """The chrF (0-100) of the same translations beyond that of random sentences; None if it was not measured."""
+        """The chrF (0-100) of the same translations minus that of random sentences; None if it was not measured."""
         score = self.development.get("chrf")
         value, chance = (score.get(name) for name in ("value", "chance")) if isinstance(score, dict) else (None, None)
         return None if value is None or chance is None else float(value) - float(chance)
@@ -187,7 +187,7 @@ class ModelDirectory(NamedTuple):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of the files read to translate text, besides the card."""
+        """The names of the files that are read to translate text, except the card."""
         graphs = name_graphs(self.precision)
         weights = [name for name in map(name_weights, graphs) if name in self.card.checksums]
         tokenizers = (self.card.source_tokenizer, self.card.target_tokenizer)
@@ -224,7 +224,7 @@ def name_graphs(precision: str) -> tuple[str, str]:
 
 
 def name_weights(graph: str) -> str:
-    """Returns the name of a graph's file of weights, which exists if they are too large for the graph."""
+    """Returns the name of a graph's weights file, which exists if the weights are too large for the graph."""
     return f"{graph}.data"
 
 
@@ -247,7 +247,7 @@ def read_card(directory: Path) -> ModelCard:
 
 
 def find_models(languages: tuple[str, str]) -> Iterator[str]:
-    """Yields the names of the models that are here for this source and this target language."""
+    """Yields the names of the available models for this source and target language."""
     return (name for name, model in open_models() if model.card.languages == languages)
 
 
@@ -264,7 +264,7 @@ def find_model_for(text: str) -> str | None:
 
 
 def open_models() -> Iterator[tuple[str, ModelDirectory]]:
-    """Yields the models that have a name and a sound card."""
+    """Yields the models that have a name and a valid card."""
     for name, directory in list_models().items():
         with suppress(NmtError):
             yield name, ModelDirectory.open(directory)
@@ -287,9 +287,9 @@ def check_entries(card: ModelCard) -> None:
 
 
 def check_file(path: Path, checksum: str | None, *, name: Path | None = None) -> None:
-    """Raises DamagedError, with the `name` of the file for the user, if it is missing or its checksum differs.
+    """Raises DamagedError, with the file's `name` as the user knows it, if it is missing or its checksum differs.
 
-    None fits every file.
+    A checksum of None accepts any file.
     """
     name = name or path
     if not path.is_file():
@@ -398,18 +398,18 @@ class KnownStart(NamedTuple):
     @property
     def doubt(self) -> str:
         """The reason to distrust scores after this start: a model of both languages may have learned the test set."""
-        return "which may know the test sentences" if len(self.sides) > 1 else ""
+        return "which may have seen the test sentences" if len(self.sides) > 1 else ""
 
 
 UNLIKE = 0.5  # difference of the shares of texts that begin with a capital, from which two corpora look unlike
 
 
 def list_starts(languages: tuple[str, str], profile: str | None = None) -> list[KnownStart]:
-    """Returns the installed models that share a language with a corpus on its side, the best start first.
+    """Returns the installed models that share a source or target language with a corpus, the best start first.
 
-    `profile` is that of the corpus, with which those of the models are compared.
+    `profile` is that of the corpus; the profiles of the models are compared with it.
 
-    Those that share both come first, then those that share the source: that is what was measured
+    Those that share both languages come first, then those that share the source, as measured
     (benchmarks/log/small-corpora.md). A damaged model is left out.
     """
     starts = []
@@ -436,7 +436,11 @@ def compare_capitals(model: CorpusProfile, profile: str, sides: tuple[str, ...])
     """Returns how differently the texts of a model and of a corpus begin, on the sides they share; empty if alike."""
     shares = (known.list_capitals(sides) for known in (model, CorpusProfile.parse(profile.encode())))
     unlike = [(theirs, ours) for theirs, ours in zip(*shares, strict=True) if abs(theirs - ours) >= UNLIKE]
-    return f"{unlike[0][0]:.0%} of whose texts begin with a capital, but {unlike[0][1]:.0%} of yours" if unlike else ""
+    return (
+        (f"because {unlike[0][0]:.0%} of its texts begin with a capital, but {unlike[0][1]:.0%} of yours do")
+        if unlike
+        else ""
+    )
 
 
 # The entries of a model's card about its source side, for text or pictures.
@@ -489,7 +493,7 @@ SourceEntries = TextEntries | PictureEntries
 
 
 def read_entries(values: Mapping[str, Any]) -> SourceEntries:
-    """Reads the entries of a card about its source. Raises RecordError for any that describe none."""
+    """Reads the entries of a card about its source. Raises RecordError if they describe no valid source."""
     kind = TextEntries if values.get("type", "text") == "text" else PictureEntries
     entries: SourceEntries = build(kind, values, "source")
     return entries

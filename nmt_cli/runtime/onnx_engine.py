@@ -2,7 +2,7 @@
 
 A sentence of 3 ids in a beam of 2: `encode` (1, 3) returns a state whose `memory` is (1, 4, D), padded to a block, and
 whose `hidden` is (1, D). `step` with START returns 3 candidates; `select([0, 0])` of its state has two rows of that
-sentence, with which the next `step` takes `hidden` (2, D), and `memory` once, if the decoder shares it, else twice.
+sentence. For these, the next `step` takes `hidden` (2, D), and `memory` once if the decoder shares it, else twice.
 
 Letters: B sentences of the batch, A of them with rows left, N rows, S source positions, D features, C candidates.
 
@@ -13,7 +13,7 @@ they are kept once per sentence, and repeated for its rows only when rows move t
 the log-probability of each row's best token is 0 and the others are lower; a small decoder, which always computes them,
 has no such input. Apart from the first axis, only the axis of source positions has a free length.
 
-The result of a sentence does not depend, in a single bit, on the other sentences of its batch. One product would break
+Not a single bit of a sentence's result depends on the other sentences of its batch. One product would break
 that: ONNX Runtime multiplies the attention (1, S) of a single row by the memory (S, D) in blocks of four positions, and
 adds the last three of a width such as 7 in an order different from the first three of a block. The entries of the
 sentences are therefore padded to whole blocks. `tests/unit/training/export/test_quantise.py` tests every network."""
@@ -74,7 +74,7 @@ def optimise(path: Path) -> None:
 
 
 def write_graph(graph: Path, target: Path, level: Any, *, weights: str, inline_bytes: int) -> None:
-    """Writes a graph anew, optimised up to a level, with constants beyond so many bytes in the file `weights`."""
+    """Writes a graph anew, optimised up to `level`; constants of `inline_bytes` or more go to the file `weights`."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = level
     options.optimized_model_filepath = str(target)
@@ -88,14 +88,14 @@ def write_graph(graph: Path, target: Path, level: Any, *, weights: str, inline_b
 class KeptGraph:
     """A graph and its weights as they were when they were read, whatever others write to their files afterwards.
 
-    ONNX Runtime maps weights into memory, and what is mapped follows its file: overwritten, it would answer nonsense,
-    and shortened, end the process. So what it maps is a copy without a name.
+    ONNX Runtime maps weights into memory, and a mapping follows its file: if that is overwritten, the model returns
+    nonsense; if it is shortened, the process ends. So it maps a copy that has no name.
     """
 
     def __init__(self, path: Path, checksums: Mapping[str, str] | None = None, *, is_private: bool = False) -> None:
         """`checksums` are those that the files must have, by name; nobody else writes to private files.
 
-        Raises DamagedError if the graph is missing or another.
+        Raises DamagedError if the graph is missing or has changed.
         """
         self.path, self.checksums, self.is_private = path, checksums, is_private
         self.content = read_checked(path, self.find_checksum(path))
@@ -112,9 +112,9 @@ class KeptGraph:
         return path if is_there else None
 
     def open_session(self, behind: bytes = b"") -> onnxruntime.InferenceSession:
-        """Loads the graph, with these bytes `behind` those of its file.
+        """Loads the graph, with the bytes `behind` appended to those of its file.
 
-        Raises DamagedError if ONNX Runtime cannot, and if the weights are missing or others.
+        Raises DamagedError if ONNX Runtime cannot load it, and if the weights are missing or have changed.
         """
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # more cores run more batches: a step is too short to be split
@@ -132,9 +132,9 @@ class KeptGraph:
 
     @contextmanager
     def place_weights(self) -> Iterator[Path]:
-        """Yields a folder in which the weights can be mapped while the block runs; mapped weights stay.
+        """Yields a folder from which the weights can be mapped while the block runs; mapped weights stay mapped.
 
-        Where no copy can be written, it is their own, in which they have to be replaced as a whole.
+        If no copy can be written, it is their own folder, in which they may only be replaced as a whole.
         """
         weights = self.weights
         if weights is None or self.is_private:
@@ -176,7 +176,7 @@ SUMMARY = "summary"  # entry of the state (B, D) of a network without attention
 
 
 class OnnxState(NamedTuple):
-    """The entries of the state: changed by each step, per row; or constant, per sentence."""
+    """The entries of the state: those that each step changes, per row, and the constant ones, per sentence."""
 
     sentences: Arrays  # axis 0: A
     rows: Arrays  # axis 0: N
@@ -219,7 +219,7 @@ class OnnxState(NamedTuple):
 def make_sentence_feeds(sentences: Arrays, sentence_of_row: IntArray, *, shared: bool) -> Arrays:
     """Returns the entries of the sentences in the form that the decoder takes.
 
-    Once per sentence if all have the same number of rows and the decoder can share them; else once per row.
+    They come once per sentence if all have the same number of rows and the decoder can share them, else once per row.
     """
     count = int(sentence_of_row[-1]) + 1 if sentence_of_row.size else 0
     rows_per_sentence = len(sentence_of_row) // count if shared and count else 1
@@ -239,7 +239,7 @@ def pad_positions(entry: FloatArray, axis: int | None, count: int, *, value: flo
 
 
 def find_position_axis(shape: list[int | str | None]) -> int | None:
-    """Returns the axis of source positions of a decoder input, which has a free length; None without one."""
+    """Returns the axis of a decoder input with the source positions, whose length is free; None without one."""
     return next((axis for axis, length in enumerate(shape) if axis and not isinstance(length, int)), None)
 
 
@@ -248,7 +248,7 @@ def select_rows(arrays: Arrays, row_ids: IntArray) -> Arrays:
 
 
 def move_rows(arrays: Arrays, row_ids: IntArray) -> Arrays:
-    """Returns `array[row_ids]` of each array, in the array's own memory if only holes are filled from the end."""
+    """Returns `array[row_ids]` of each array; reuses its memory if rows only move from the end into holes."""
     count = len(row_ids)
     holes = np.flatnonzero(row_ids != np.arange(count))
     fillers = row_ids[holes]
@@ -270,7 +270,7 @@ class OnnxEngine:
         checksums: Mapping[str, str] | None = None,
         is_private: bool = False,
     ) -> None:
-        """`checksums` and `is_private` are those of `KeptGraph`, whose errors this raises."""
+        """`checksums` and `is_private` are as in `KeptGraph`; raises the same errors."""
         paths = [directory / name for name in name_graphs(precision)]
         self.graphs = [KeptGraph(path, checksums, is_private=is_private) for path in paths]
         self.encoder, self.decoder = (graph.open_session() for graph in self.graphs)
@@ -314,7 +314,7 @@ class OnnxEngine:
         return OnnxState.from_entries(sentences, rows, np.arange(len(source)), shared=self.shared, positions=positions)
 
     def feed(self, tokens: IntArray, lengths: IntArray, state: OnnxState) -> OnnxState | None:
-        """Feeds the tokens of sentences with one row each, the longest first, so that those that are over drop out."""
+        """Feeds the tokens of sentences with one row each, the longest first, so that finished ones drop out."""
         if any(self.axes[name] is not None for name in self.row_names):
             return None  # the entries of a row have a position per token
         order = np.argsort(-lengths, kind="stable")
@@ -363,7 +363,7 @@ class OnnxEngine:
         }
 
     def make_step(self, outputs: list[Any], state: OnnxState) -> Step[OnnxState]:
-        """Returns the step of a `state` that these outputs of the decoder are."""
+        """Returns the step from `state` that these outputs of the decoder describe."""
         values = dict(zip(self.step_names, outputs, strict=True))
         return Step(
             tokens=values[BEST_TOKENS],
@@ -397,7 +397,7 @@ class VectorEngine(OnnxEngine):
         _, graph = self.graphs
         name = find_vectors(graph.content)
         if name is None:
-            raise report_damage(graph.path, "has no product that predicts tokens")
+            raise report_damage(graph.path, "has no matrix product that predicts tokens")
         self.decoder = graph.open_session(make_output(name))
         self.step_names = [*engine.step_names, name.decode()]
 
@@ -414,7 +414,7 @@ class VectorEngine(OnnxEngine):
 
 
 def open_vector_engine(engine: OnnxEngine) -> VectorEngine:
-    """Returns the vector engine of an engine, which is opened once: its graph takes memory of its own."""
+    """Returns the vector engine of an engine; opens it only once, because its graph takes memory of its own."""
     with engine.lock:
         if not isinstance(engine.with_vectors, VectorEngine):
             engine.with_vectors = VectorEngine(engine)
@@ -422,7 +422,7 @@ def open_vector_engine(engine: OnnxEngine) -> VectorEngine:
 
 
 def find_vectors(model: bytes) -> bytes | None:
-    """Returns the name of the value from which the best tokens are computed by a product; None if there is none."""
+    """Returns the name of the value from which a product computes the best tokens; None if there is none."""
     graphs = map(parse_message, parse_message(model).get(GRAPH, ()))
     nodes = [parse_message(node) for graph in graphs for node in graph.get(NODE, ())]
     producers = {value: node for node in nodes for value in node.get(OUTPUT, ())}
@@ -436,5 +436,5 @@ def find_vectors(model: bytes) -> bytes | None:
 
 
 def make_output(name: bytes) -> bytes:
-    """Returns the bytes that give a model an output more if they follow it."""
+    """Returns the bytes that add an output to a model if they are appended to it."""
     return make_field(GRAPH, make_field(GRAPH_OUTPUT, make_field(VALUE_NAME, name)))

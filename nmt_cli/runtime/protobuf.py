@@ -1,4 +1,4 @@
-"""Reads and writes messages of Protocol Buffers, as far as models of SentencePiece and ONNX need it."""
+"""Reads and writes messages of Protocol Buffers: only what SentencePiece and ONNX models need."""
 
 from __future__ import annotations
 

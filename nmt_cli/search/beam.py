@@ -1,6 +1,6 @@
 """Greedy and beam search over any step model. Does not depend on networks, texts or files.
 
-One sentence, K = 2, one hypothesis asked for, at most 4 tokens, scores that are means per token:
+An example: one sentence, K = 2, one requested hypothesis, at most 4 tokens, and scores that are means per token:
 
 1. The model offers a (-0.4), END (-1.2) and b (-1.6). END makes the finished hypothesis "" with the score -1.2; "a" and
    "b" stay open.
@@ -101,7 +101,7 @@ MIN_ATTENTION = 1e-6
 
 
 class LengthPenalty(NamedTuple):
-    """lp: length^alpha, with which a score at alpha 1 is the mean per token, or ((5 + length) / 6)^alpha (Wu et al.).
+    """lp: length^alpha (at alpha 1, scores are means per token) or ((5 + length) / 6)^alpha (Wu et al.).
 
     Positive and non-decreasing in the number of tokens; `Ranking.bound_score` relies on that.
     """
@@ -282,7 +282,7 @@ class BeamSearch(Generic[StateT]):
         )
 
     def list_sentences(self) -> IntArray:
-        """Returns (N,) the sentence of each open row."""
+        """Returns (N,): the sentence of each open row."""
         return np.repeat(self.sentences, self.scores.shape[1])
 
     @property
@@ -291,7 +291,7 @@ class BeamSearch(Generic[StateT]):
         return len(self.backpointers.tokens)
 
     def measure_leads(self, sentences: IntArray) -> IntArray | int:
-        """Returns the lengths of the target prefixes of sentences; 0 if none has any."""
+        """Returns the lengths of the target prefixes of these sentences; 0 if there are no prefixes."""
         return 0 if self.guide.target_prefix is None else self.guide.target_prefix.lengths[sentences]
 
     def end_rows(self, step: Step[StateT], is_end: NDArray[np.bool_]) -> None:

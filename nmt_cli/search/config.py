@@ -1,6 +1,6 @@
 """Settings of search and sampling.
 
-Standard library only: the command line builds options from them.
+Uses only the standard library, because the command line builds options from these settings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Constraints of a search: prefixes, banned n-grams, limits of copies and lengths, samples; `Guide` joins them."""
+"""Constraints of a search: prefixes, banned n-grams, limits on copies and lengths, sampling; `Guide` joins them."""
 
 from __future__ import annotations
 
@@ -36,12 +36,10 @@ class Constraint(Protocol):
     """Bars candidates. Stateless: everything it may look at is passed to it."""
 
     def count_candidates(self, needed: int, length: int) -> int:
-        """Returns the number of candidates a step needs after `length` tokens so that `needed`, or all allowed ones,
-        remain.
-        """
+        """Returns the candidates that a step needs so that `needed`, or all allowed ones, remain after `length` tokens."""
 
     def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
-        """Returns (N, C): which candidates are allowed; already barred ones have a log-probability of NEVER."""
+        """Returns (N, C): which candidates are allowed; those already barred have a log-probability of NEVER."""
 
 
 class Prefix(NamedTuple):
@@ -60,7 +58,7 @@ class Prefix(NamedTuple):
 
 
 class NgramBan(NamedTuple):
-    """Forbids any n-gram of `size` tokens to occur twice; the first `after` tokens are forced and exempt."""
+    """Forbids any n-gram of `size` tokens from occurring twice; the first `after` tokens are forced and exempt."""
 
     size: int
     after: int = 0
@@ -109,7 +107,7 @@ class TextId(NamedTuple):
 
 
 class Sampler(NamedTuple):
-    """Draws one candidate per row. Each sentence has its own random numbers, whatever the rest of its batch."""
+    """Draws one candidate per row. Each sentence has its own random numbers, whatever else is in its batch."""
 
     config: SamplingOptions
     draws: FloatArray  # (B, T, K), 0 to 1: one for each token of each sample
@@ -175,17 +173,17 @@ class TargetPrefix:
         return cls(pad_rows([*target_prefixes]), lengths, np.where(lengths, source_lengths, 0))
 
     def feed(self, model: StepModel[StateT], state: StateT) -> FedTargets[StateT] | None:
-        """Feeds the target prefixes to a model that takes them before the search; None for any other."""
+        """Feeds the target prefixes to a model that accepts them before the search; returns None for any other."""
         tokens = np.pad(self.tokens, ((0, 0), (1, 0)), constant_values=START)
         behind = model.feed(tokens, self.lengths, state) if isinstance(model, FedModel) else None
         return None if behind is None else FedTargets(behind, tokens[np.arange(len(tokens)), self.lengths])
 
     def is_over(self, sentences: IntArray, length: int) -> bool:
-        """Whether the target prefixes of any of the `sentences` are over after `length` tokens."""
+        """Whether any of the `sentences` has finished its target prefix after `length` tokens."""
         return bool((self.lengths[sentences] <= length).any())
 
     def force(self, step: Step[StateT], sentences: IntArray, length: int) -> Step[StateT]:
-        """Returns a step after `length` tokens, in which rows (N,) have but the token of their target prefix."""
+        """Returns a step after `length` tokens in which rows still in their target prefix can only continue it."""
         rows = np.flatnonzero(self.lengths[sentences] > length)
         if not len(rows):
             return step
@@ -195,7 +193,7 @@ class TargetPrefix:
         return step._replace(tokens=tokens, log_probabilities=log_probabilities)
 
     def mask(self, history: IntArray, sentences: IntArray) -> IntArray:
-        """Returns the tokens so far (N, T) of rows, with another number for each token of a target prefix."""
+        """Returns the tokens so far (N, T) of rows, with a number of its own for each token of a target prefix."""
         positions = np.arange(history.shape[1])
         return np.where(positions < self.lengths[sentences, np.newaxis], -1 - positions, history)
 
@@ -242,8 +240,8 @@ class Guide(NamedTuple):
     ) -> Self:
         """Returns the constraints requested by `config`, and the `copy_limit` if given; `prefix` is in ids.
 
-        The token `barred` is never written, except in a `target_prefix`. Sampling needs the ids of texts, from which
-        their random numbers follow, and `steps`, the maximum number of steps. Raises ValueError for sampling without
+        The token `barred` is never written, except in a `target_prefix`. Sampling needs the ids of the texts, on which
+        their random numbers depend, and `steps`, the maximum number of steps. Raises ValueError for sampling without
         text ids.
         """
         constraints: list[Constraint] = []
@@ -272,7 +270,7 @@ class Guide(NamedTuple):
         return bool(self.constraints) or self.barred is not None
 
     def narrow_step(self, step: Step[StateT], describe_rows: Callable[[], Rows], needed: int) -> Step[StateT]:
-        """Returns `step` with the `needed` best allowed candidates of each row; describing rows takes a while."""
+        """Returns `step` with the `needed` best allowed candidates of each row; `describe_rows` is slow."""
         values = step.log_probabilities
         if self.barred is not None:
             values = np.where(step.tokens == self.barred, NEVER, values)

@@ -80,7 +80,7 @@ def find_as_likely(
 ) -> list[bool]:
     """Returns whether all tokens of each target have at least the log-probabilities `least`.
 
-    A target is left at its first token that has not, so that most take a part of the time of `force`.
+    Each target is dropped at its first token that falls short, so most take only part of the time of `force`.
     """
     rows = np.arange(len(targets))
     target_ids, limits = pad_rows(targets), np.full((len(targets), max(map(len, targets))), -np.inf)  # (B, longest T)
@@ -110,9 +110,9 @@ def step_to_tokens(
     size: int,
     least: FloatArray | float = -np.inf,
 ) -> tuple[Step[StateT], FloatArray]:
-    """Returns a step of the likeliest candidates, and (N,) the log-probability of one token per row.
+    """Returns a step of the likeliest candidates, and (N,): the log-probability of one token per row.
 
-    It is -inf for a token that is no candidate where even these are less likely than `least`.
+    It is -inf for a token that is not a candidate if even the last candidate is less likely than `least`.
     """
     step = model.step(previous, state, min(LIKELY, size))
     chosen = find_log_probabilities(step, tokens)
@@ -127,7 +127,7 @@ def step_to_tokens(
 
 
 def find_log_probabilities(step: Step[Any], tokens: IntArray) -> FloatArray:
-    """Returns (N,) the log-probability of one token per row; NaN for a token that is no candidate."""
+    """Returns (N,): the log-probability of one token per row; NaN for a token that is not a candidate."""
     is_token = step.tokens == tokens[:, None]
     values = step.log_probabilities[np.arange(len(tokens)), is_token.argmax(axis=1)]
     return np.where(is_token.any(axis=1), values, np.nan)

@@ -1,4 +1,4 @@
-"""Step models made of others: an ensemble, and a network guided by translations of similar sources (kNN-MT)."""
+"""Step models made from others: an ensemble, and a network guided by translations of similar sources (kNN-MT)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Ensemble:
 
 
 def average_attention(attentions: Sequence[FloatArray]) -> FloatArray:
-    """Returns (N, S): the mean over the models with attention; 0 everywhere for a model without attention."""
+    """Returns (N, S): the mean over the models with attention; 0 everywhere if no model has attention."""
     with_attention = [attention for attention in attentions if attention.any()]
     return np.asarray(np.mean(with_attention or attentions, axis=0))
 
@@ -92,7 +92,7 @@ MORE_CANDIDATES = 8  # of the network, whose probabilities are added to those of
 
 
 class VectorModel(StepModel[StateT], Protocol):
-    """A step model that returns the vectors (N, D), of length 1, from which it predicts."""
+    """A step model that also returns the vectors (N, D), of length 1, from which it predicts."""
 
     def step_with_vectors(
         self, tokens: IntArray, state: StateT, candidates: int, *, scored: bool = True
@@ -102,7 +102,7 @@ class VectorModel(StepModel[StateT], Protocol):
 
 
 class StoredTokens(NamedTuple):
-    """The tokens of a translation, under the vectors that predict them."""
+    """The tokens of a translation, stored with the vectors that predict them."""
 
     vectors: FloatArray  # (M, D)
     tokens: IntArray  # (M,)
@@ -112,11 +112,11 @@ class StoredTokens(NamedTuple):
 
     @property
     def continued(self) -> IntArray:
-        """The token (M,) before each within its word; -1 for one that begins a word."""
+        """The token (M,) that precedes each token within its word; -1 for one that begins a word."""
         return np.where(self.begins, -1, np.concatenate([[-1], self.tokens[:-1]]))
 
     def is_supported(self, source: IntArray) -> BoolArray:
-        """Returns (M,) whether each token translates what another source (S,) has, too."""
+        """Returns (M,): whether each token translates something that another source (S,) has, too."""
         return np.isin(self.source[self.attended], source)
 
 
@@ -161,10 +161,10 @@ class GuidedState(NamedTuple, Generic[StateT]):
 
 
 class GuidedModel(Generic[StateT]):
-    """Implements `StepModel`; a sentence without a datastore gets the network's prediction, bit by bit."""
+    """Implements `StepModel`; a sentence without a datastore gets exactly the network's prediction."""
 
     def __init__(self, model: VectorModel[StateT], parts: Sequence[Sequence[StoredTokens]], vocabulary: int) -> None:
-        """`parts` has those that may guide each sentence of a batch; `vocabulary` is the number of target ids."""
+        """`parts` holds what may guide each sentence of a batch; `vocabulary` is the number of target ids."""
         self.model = model
         self.parts = parts
         self.stores: list[Datastore | None] = []  # of each sentence
@@ -181,7 +181,7 @@ class GuidedModel(Generic[StateT]):
     def step(
         self, tokens: IntArray, state: GuidedState[StateT], candidates: int, *, scored: bool = True
     ) -> Step[GuidedState[StateT]]:
-        """Makes a step; the network's probability of a stored token that it finds very unlikely counts as 0."""
+        """Takes a step; the network's probability of a stored token that it finds very unlikely counts as 0."""
         asked = min(candidates + MORE_CANDIDATES, self.vocabulary)
         step, vectors = self.model.step_with_vectors(tokens, state.inner, asked)
         best, values = step.tokens[:, :candidates].copy(), step.log_probabilities[:, :candidates].copy()
@@ -203,7 +203,7 @@ def mix(
 ) -> tuple[IntArray, FloatArray]:
     """Returns the best C of candidates (K, C) and `stored` tokens (U,), with the log-probabilities of their mixture.
 
-    The `distribution` (K, U) of the stored tokens has these `shares` (K, 1).
+    `shares` (K, 1) are the weights of the `distribution` (K, U) of the stored tokens.
     """
     is_stored = tokens[:, :, None] == stored  # (K, C, U)
     of_stored = shares * distribution

@@ -49,19 +49,19 @@ class StepModel(Protocol[StateT]):
     def step(self, tokens: IntArray, state: StateT, candidates: int, *, scored: bool = True) -> Step[StateT]:
         """Feeds the previous token of each row, (N,), and returns the `candidates` best next ones.
 
-        If `scored` is false, only their order matters: the log-probabilities of a row may lack a constant where that is
-        faster.
+        If `scored` is false, only their order matters: the log-probabilities of a row may be off by a constant if that
+        is faster.
         """
 
 
 @runtime_checkable
 class FedModel(Protocol):
-    """A step model that takes tokens before the search, which then need no row of it."""
+    """A step model that can be fed tokens before the search, which then takes no steps for them."""
 
     def feed(self, tokens: IntArray, lengths: IntArray, state: Any) -> Any | None:
         """Returns the state of `encode` after the first `lengths` (B,) of the tokens (B, T) of each sentence.
 
-        None if sentences that were fed differently cannot be searched together.
+        Returns None if sentences that were fed different tokens cannot be searched together.
         """
 
 

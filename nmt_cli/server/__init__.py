@@ -7,7 +7,7 @@ A request, from its bytes to its response:
 3. `service.py` splits texts into lines, and keeps anything that is not translated.
 4. `models.py` chooses the model of that direction, and loads it if necessary.
 5. `batching.py` translates the lines of all waiting requests as one batch.
-6. The shape writes the answer that its clients read.
+6. The shape writes the answer in the form that its clients expect.
 
 No part of any text is logged, and no request leaves the machine.
 """

@@ -36,14 +36,14 @@ class Key(NamedTuple):
     rate: int | None = None  # requests per minute, if it has a rate of its own
 
     def is_equal(self, secret: str) -> bool:
-        """Whether this is the key, in a time that tells nothing about it."""
+        """Whether this is the key; the time that this takes reveals nothing about the key."""
         return hmac.compare_digest(secret.encode("utf-8", "surrogatepass"), self.secret.encode("utf-8"))
 
 
 def parse_keys(text: str, where: str, *, has_commas: bool = False) -> list[Key]:
-    """Returns the keys of a text; `where` names it in errors, which contain no key. Raises DataError.
+    """Returns the keys in a text; `where` names the text in errors, which never contain a key. Raises DataError.
 
-    With commas, keys may be without names.
+    Keys that are separated by commas need no names.
     """
     lines = [re.split(r"(?:^|\s)#", line)[0] for line in text.splitlines()]
     entries = [
@@ -64,14 +64,14 @@ def parse_key(parts: Sequence[str], where: str) -> Key:
         return Key(name, secret, int(rate) if rate else None)
     raise DataError(
         f"{where}: the line is not a key",
-        hint="write a name, a key and, optionally, a number of requests per minute on each line, with blanks between",
+        hint="write a name, a key and, optionally, a number of requests per minute on each line, separated by spaces",
     )
 
 
 class KeyFile:
     """The keys in a file, which is read again when it changes. If it cannot be read, the old keys stay valid.
 
-    Raises NotFoundError and DataError at the start; later, `report` is told.
+    Raises NotFoundError and DataError at the start; later, `report` receives such errors.
     """
 
     def __init__(self, path: Path, report: Callable[[str], None]) -> None:
@@ -149,7 +149,7 @@ class RequestError(Exception):
 
 
 def explain_error(error: NmtError) -> str:
-    """Returns an error as a client reads it: with its hint, but for what only the command line has."""
+    """Returns an error as a client sees it: with its hint, except what applies only to the command line."""
     hint = "; ".join(part for part in error.hint.split("; ") if part and "--" not in part)
     message = error.message.replace("--column", "column")
     return f"{message}{' ' if message.endswith('?') else '; '}{hint}" if hint else message
@@ -208,7 +208,7 @@ class Admission:
         return "" if key is None else key.name
 
     def admit_by_head(self, secret: str | None, address: str) -> str | None:
-        """Does what `admit_caller` does, if the head of a request decides; else, returns None."""
+        """Does what `admit_caller` does if the head of a request is enough to decide; otherwise, returns None."""
         if secret is not None or not self.needs_key:
             return self.admit_caller(secret, address)
         self.counter.check(name_network(address), self.rate)
@@ -220,7 +220,7 @@ def name_caller(key: Key | None, address: str) -> str:
 
 
 def name_network(address: str) -> str:
-    """Returns the network whose requests are counted together: an address, or the beginning of one of IPv6."""
+    """Returns the network whose requests are counted together: an address, or the beginning of an IPv6 address."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
@@ -231,7 +231,7 @@ def name_network(address: str) -> str:
 
 
 class RequestCounter:
-    """Counts requests per minute: a caller may send a minute's at once, and then one whenever one is due."""
+    """Counts requests per minute: a caller may send those of a whole minute at once, then one whenever one is due."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -269,7 +269,7 @@ Receive = Callable[[], Awaitable[HttpMessage]]
 
 
 class BoundedBody:
-    """Receives a body that may neither grow too large nor come too slowly."""
+    """Receives a body that may neither grow too large nor arrive too slowly."""
 
     def __init__(self, receive: Receive, headers: Headers, limit: int, seconds: float) -> None:
         """`limit` is in bytes."""
@@ -376,7 +376,7 @@ CLOSING = {"Connection": "close"}
 
 
 class Guard:
-    """Filters requests before the application."""
+    """Filters requests before they reach the application."""
 
     def __init__(self, application: Application, rules: Rules) -> None:
         self.application = application
@@ -424,7 +424,7 @@ class Guard:
     def add_headers(self, send: Send, origin: str | None, body: BoundedBody) -> Send:
         """Returns a `send` that adds the headers common to all responses, and those of CORS for origins that may read.
 
-        A response to a request whose body was not read closes the connection, since no other request follows.
+        A response to a request whose body was not read closes the connection, since no other request can follow.
         """
         extra = dict(ALWAYS)
         if origin is not None and self.rules.may_read(origin):
@@ -445,5 +445,5 @@ class Guard:
 
 
 def refuse(status: int, message: str, headers: Mapping[str, str] = CLOSING) -> Response:
-    """Returns a response in the words of both LibreTranslate and DeepL, which by default closes the connection."""
+    """Returns a response that clients of LibreTranslate and DeepL understand; by default, it closes the connection."""
     return JSONResponse({"error": message, "message": message}, status, headers)

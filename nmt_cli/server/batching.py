@@ -3,7 +3,7 @@
 1. A request adds its lines to the queue and waits.
 2. As soon as a worker is free, it takes lines of one model: the same number from each request, in turn, so that a long
    request does not hold up a short one.
-3. The worker, a thread, translates them; requests with all lines done are answered.
+3. The worker, a thread, translates them; requests whose lines are all done are answered.
 
 Lines of thousands of characters have a worker of their own, since a batch takes as long as its longest line."""
 
@@ -116,7 +116,7 @@ class Lane:
             await self.finish_batch(batch)
 
     def collect_batch(self) -> LineBatch:
-        """Takes lines of requests of one kind in turn, until there are enough for a batch."""
+        """Takes lines in turn from requests of one kind, until there are enough for a batch."""
         self.queue = deque(request for request in self.queue if request.is_waiting)
         if not self.queue:
             return []
@@ -137,7 +137,7 @@ class Lane:
         return batch
 
     async def finish_batch(self, batch: LineBatch) -> None:
-        """Has a batch translated, and answers the requests with all lines done."""
+        """Has a batch translated, and answers the requests whose lines are all done."""
         loop = asyncio.get_running_loop()
         try:
             translations = await loop.run_in_executor(self.executor, self.translate, batch)
@@ -219,7 +219,7 @@ class Batcher:
     def translate_in_context(
         self, model: ServedModel, block: Block, options: RequestOptions = USUAL
     ) -> list[Translation]:
-        """Returns the translations of a block whose texts are read in context, and wait for each other.
+        """Returns the translations of a block whose texts are read in context, each after the one before it.
 
         Runs in the thread of a document, one block at a time. Raises RequestError for a line that is too long.
         """
@@ -228,7 +228,7 @@ class Batcher:
             return self.answer(model, options.add_tags(model))(block)
 
     def answer(self, model: ServedModel, options: RequestOptions) -> TranslateBlock:
-        """Returns the function that translates blocks with a model as a request asks."""
+        """Returns the function that translates blocks with a model and the options of a request."""
         loaded = self.pool.open(model)
         tags: dict[str, Any] = {"tag": options.tags} if options.tags else {}
         return answer_with_memory(
@@ -289,7 +289,7 @@ class BlockTranslator:
         return [translations[row] for row in range(len(domains))]
 
     def translate(self, texts: Sequence[str], domain: str) -> list[Translation]:
-        """Returns the translations of texts of a domain, if it is none that is empty; waits for the event loop."""
+        """Returns the translations of texts in a domain, or in none if it is empty; waits for the event loop."""
         options = self.options._replace(tags=(*self.options.tags, *filter(None, (domain,))))
         pending = asyncio.run_coroutine_threadsafe(self.batcher.translate(self.model, texts, options), self.loop)
         self.pending = pending
@@ -315,13 +315,13 @@ class ReadingThreads:
     async def read_document(
         self, model: ServedModel, read: Callable[[TranslateBlock], Reading], options: RequestOptions = USUAL
     ) -> Reading:
-        """Returns the result of `read`, which has the blocks of a document translated."""
+        """Returns the result of `read`, which reads a document and has its blocks translated."""
         return await self.run(self.documents, model, read, options)
 
     async def read_fragments(
         self, model: ServedModel, reads: Sequence[Callable[[TranslateBlock], Reading]], options: RequestOptions = USUAL
     ) -> list[Reading]:
-        """Returns the results of `reads`, each of which has the blocks of a piece of markup translated."""
+        """Returns the results of `reads`; each of them reads a piece of markup and has its blocks translated."""
         limit = asyncio.Semaphore(FRAGMENTS_OF_REQUEST)
 
         async def run_one(read: Callable[[TranslateBlock], Reading]) -> Reading:

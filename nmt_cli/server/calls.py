@@ -45,18 +45,18 @@ class Values(NamedTuple):
         return next((self.values[name] for name in names if self.values.get(name) is not None), None)
 
     def read_text(self, *names: str, default: str | None = None) -> str:
-        """Returns a text; an empty one is the default. Raises RequestError if it is missing, or anything else."""
+        """Returns a text, or the default if it is empty. Raises RequestError if it is missing or not a text."""
         value = self.find(*names)
         if value is None or (value == "" and default is not None):
             value = default
         if value is None:
             raise explain_missing(names[0])
         if not isinstance(value, str):
-            raise RequestError(400, f"Invalid request: {names[0]} is not a text")
+            raise RequestError(400, f"Invalid request: {names[0]} is not a string")
         return value
 
     def read_choice(self, name: str, *choices: str) -> str:
-        """Returns one of the choices, in any case; the first by default. Raises RequestError for any other text."""
+        """Returns one of the choices, ignoring case; the first by default. Raises RequestError for any other text."""
         value = self.find(name)
         value = (str(value) if isinstance(value, bool) else self.read_text(name, default=choices[0])).lower()
         if value not in choices:
@@ -64,13 +64,13 @@ class Values(NamedTuple):
         return value
 
     def read_texts(self, *names: str) -> list[str]:
-        """Returns one text or several. Raises RequestError if they are missing, or anything else."""
+        """Returns one text or several. Raises RequestError if they are missing or not texts."""
         value = self.find(*names)
         if value is None:
             raise explain_missing(names[0])
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise RequestError(400, f"Invalid request: {names[0]} is neither a text nor a list of texts")
+            raise RequestError(400, f"Invalid request: {names[0]} is neither a string nor a list of strings")
         return texts
 
     def read_count(self, name: str, most: int) -> int:
@@ -96,7 +96,7 @@ class Call:
 
     @property
     def wishes(self) -> Wishes:
-        """How the texts are to be translated, by values that no client of LibreTranslate sends, but any may."""
+        """How the texts are to be translated, from values that LibreTranslate's clients do not send, but may."""
         formality, domain = (self.values.read_text(key, default="") for key in ("formality", "tag"))
         terms, column = map(self.values.find, ("glossary", "column"))
         return Wishes(
@@ -142,7 +142,7 @@ class Answer(JSONResponse):
 
 
 def make_endpoint(service: Service, path: ServedPath) -> Endpoint:
-    """Returns the endpoint of a path: it checks the key, reads the request, bounds its time, and counts it."""
+    """Returns the endpoint of a path: it checks the key, reads the request, limits its time, and counts it."""
     seconds = service.limits.file_seconds if path.takes_files else service.limits.seconds
 
     async def answer_request(request: Request) -> Response:
@@ -182,7 +182,7 @@ def make_endpoint(service: Service, path: ServedPath) -> Endpoint:
 
 
 def explain_failure(error: BaseException) -> RequestError:
-    """Returns the message about an error for a client, without any text."""
+    """Returns an error as it is reported to a client, without any of the client's text."""
     if isinstance(error, RequestError):
         return error
     if isinstance(error, asyncio.CancelledError):  # only a server that stops gives up its requests
@@ -204,7 +204,7 @@ def name_path(request: Request) -> str:
 async def read_values(request: Request, most_bytes: int) -> Values:
     """Returns the values of a request; the body overrules the query.
 
-    Raises RequestError, among others for a form's text of more than `most_bytes`.
+    Raises RequestError if they are invalid, such as a form field of more than `most_bytes`.
     """
     values: dict[str, Any] = collect_values(request.query_params.multi_items())
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
@@ -235,9 +235,10 @@ def parse_json(body: bytes) -> dict[str, Any]:
 
 
 def make_sound(value: Any) -> Any:
-    """Returns a value of JSON with U+FFFD for each half of a character in its texts and keys.
+    """Returns a JSON value with U+FFFD in place of each half of a character in its texts and keys.
 
-    Programs that cut texts by UTF-16, as JavaScript does, send such halves; forms and addresses cannot have them.
+    Programs that cut texts between UTF-16 units, as JavaScript does, send such halves; forms and addresses cannot
+    contain them.
     """
     if isinstance(value, str):
         return replace_surrogates(value)
@@ -275,7 +276,7 @@ def admit_by_head(request: Request, service: Service, *, takes_files: bool) -> s
 
 
 def find_address(request: Request) -> str:
-    """Returns the address of the client; a proxy on this machine may name the one it asks for."""
+    """Returns the address of the client; a proxy on this machine may name the client that it acts for."""
     return request.client.host if request.client is not None else ""
 
 
@@ -299,7 +300,7 @@ def find_secret(call: Call) -> str:
 
 
 def find_owner(call: Call) -> str:
-    """Returns the owner of the things that a call makes or asks for: its key, required or not, else its address."""
+    """Returns the owner of what a call creates or requests: its key, required or not, else its address."""
     secret = find_secret(call)
     return f"key {secret}" if secret else f"address {name_network(find_address(call.request))}"
 
@@ -345,7 +346,7 @@ OPTIONS = {"n_best", "prefix", *list_names(*OF_SEARCH, LineOptions, MemoryOption
 
 
 class ServedPath(NamedTuple):
-    """A path with its handler, and its description in `/docs` and `/spec`; without a summary, none.
+    """A path with its handler, and its description in `/docs` and `/spec`; without a summary, it is not described.
 
     The type that the handler returns is the schema of its response.
     """
@@ -370,7 +371,7 @@ class ServedPath(NamedTuple):
     def refuse_names(self, values: Values) -> None:
         """Raises RequestError for an option of nmt that this path does not take, and for a misspelled optional value.
 
-        Other clients may send names of theirs.
+        Other clients may send names of their own.
         """
         ours = self.optional if "tag" in self.optional else ()  # formality is also DeepL's
         for name in values.values.keys() - {*self.required, *self.optional, *OF_NMT[:3]}:
@@ -381,7 +382,7 @@ class ServedPath(NamedTuple):
                 raise RequestError(400, f"Invalid request: there is no {name!r}; did you mean {nearest!r}?")
 
     def explain_option(self, name: str) -> str:
-        """Returns where an option that is no value of a request belongs."""
+        """Returns a hint that says where to use an option that this path does not take."""
         if name == "n_best" and "alternatives" in self.optional:
             return "did you mean 'alternatives'?"
         if name in OF_NMT:
@@ -404,4 +405,6 @@ def load_added_paths(report: Callable[[str], None]) -> Iterator[ServedPath]:
         if isinstance(paths, Sequence) and all(isinstance(path, ServedPath) for path in paths):
             yield from paths
         else:
-            report(f"{plugin.name} of the package {name_package_of(plugin)} is not a table of paths, and is not served")
+            report(
+                f"{plugin.name} of the package {name_package_of(plugin)} is not a table of paths, so it is not served"
+            )

@@ -2,8 +2,8 @@
 
 1. Requests that a client sends ahead are read up to `AHEAD` bytes; the rest waits with the client, as does a response
    that it does not read.
-2. A connection ends when no request comes, when a response is not read, and after a response to a request whose body
-   was not read. The server then briefly reads and discards the remaining input: closing a socket with unread data can
+2. A connection ends when no request arrives, when a response is not read, and after a response to a request whose body
+was not read. The server then briefly reads and discards the remaining input: closing a socket with unread data can
    reset the connection, and the response in transit is lost.
 3. A client that has sent its request may close its half of the connection, and still gets its response.
 """
@@ -26,7 +26,7 @@ LOOKING_SECONDS = 0.25  # between two looks whether a client that sends no more 
 
 
 class BoundedFlow(FlowControl):
-    """Reads from a connection only while little of it waits to be answered."""
+    """Reads from a connection only while little of what was read is waiting to be answered."""
 
     def __init__(self, transport: Any, connection: h11.Connection) -> None:
         super().__init__(transport)
@@ -38,7 +38,7 @@ class BoundedFlow(FlowControl):
 
 
 class LingeringTransport:
-    """A transport that ends with `protocol.end_connection`."""
+    """A transport that is closed by `protocol.end_connection`."""
 
     def __init__(self, transport: Any, protocol: PatientProtocol) -> None:
         self.transport = transport
@@ -52,7 +52,7 @@ class LingeringTransport:
 
 
 class PatientProtocol(H11Protocol):
-    """Keeps little of what a client sends, and ends a connection as soon, and only when, nothing is lost by it."""
+    """Buffers little of what a client sends, and ends a connection as soon as nothing can be lost, but not before."""
 
     limits = DEFAULT_LIMITS
 
@@ -79,7 +79,7 @@ class PatientProtocol(H11Protocol):
 
     @property
     def awaits_head(self) -> bool:
-        """Whether no request is being answered, so that the head of one is awaited."""
+        """Whether no request is being answered, so that the head of the next one is awaited."""
         return self.conn.their_state is h11.IDLE and (self.cycle is None or self.cycle.response_complete)
 
     def start_head_timer(self) -> None:

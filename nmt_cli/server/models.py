@@ -57,7 +57,7 @@ class ServedModel:
         return None if self.memory is None else self.memory.choose_register(tuple(map(parse_tag_name, tags)))
 
     def find_near(self, text: str, most: int, tags: Iterable[str] = ()) -> list[str]:
-        """Returns the translations of texts in that memory that are nearly the same, nearest first."""
+        """Returns the translations of nearly identical texts in that memory, nearest first."""
         memory = self.find_memory(tags)
         return [] if memory is None else memory.find_near(text, most)
 
@@ -67,7 +67,7 @@ class ServedModel:
         card = read_card(directory)
         if card.has_pictures:
             raise OptionError(
-                f"{directory}/ is a captioning model, and the server does not support these",
+                f"{directory}/ is a captioning model, which the server does not support",
                 hint="serve models that translate text",
             )
         files = ModelDirectory(directory, card, card.default_precision).files
@@ -88,12 +88,12 @@ class ServedModel:
         return directions
 
     def find_state(self, states: Mapping[str, FileState]) -> DiskState:
-        """Returns those of the states of its files that change whenever the card does, or a file that it names."""
+        """Returns the states of the card and of the files that it names; one changes whenever the model does."""
         return tuple(states.get(name) for name in (CARD, *sorted(self.card.checksums)))
 
 
 def require_same_directions(card: ModelCard, models: Iterable[ServedModel]) -> None:
-    """Raises OptionError unless a model of this card can take the place of one that is served."""
+    """Raises OptionError unless a model with this card can replace all of these served models."""
     for model in models:
         sides = (replace_languages(languages, model.tags) for languages in (card.languages, model.card.languages))
         new, old = ([*map(find_language_tag, codes)] for codes in sides)
@@ -112,14 +112,14 @@ def name_language(code: str, others: Iterable[str]) -> KnownLanguage:
 
 
 def is_any(code: str | None) -> bool:
-    """Whether a code asks for no language in particular: `auto`, in any case, or none."""
+    """Whether a code asks for no language in particular: `auto` (in upper or lower case), an empty code or None."""
     return code is None or code.strip().lower() in ("", "auto")
 
 
 def select_named(
     models: Sequence[ServedModel], side: Literal["source", "target"], code: str | None
 ) -> list[ServedModel]:
-    """Returns the models of a language, those of its very variety first; None or an empty code means any language."""
+    """Returns the models for a language, its exact variety first; None or an empty code means any language."""
     if is_any(code):
         return list(models)
     code = str(code)[:LONGEST_CODE]
@@ -168,24 +168,24 @@ class ModelPool:
         return fitting[0]
 
     def list_sources(self, target: str | None = None) -> list[KnownLanguage]:
-        """Returns the languages that can be translated to a target, each once. Raises RequestError without any."""
+        """Returns the languages that can be translated into a target, each once. Raises RequestError if none can."""
         self.find(None, target)
         return list(dict.fromkeys(model.source for model in select_named(self.models, "target", target)))
 
     @property
     def languages(self) -> list[KnownLanguage]:
-        """The languages of both sides, those that are translated first."""
+        """The languages of both sides, source languages first."""
         targets = {model.target.code: model.target for model in self.models}
         return list({**{source.code: source for source in self.list_sources()}, **targets}.values())
 
     def list_targets(self, source: KnownLanguage) -> list[KnownLanguage]:
-        """Returns the languages that a source language can be translated to."""
+        """Returns the languages that a source language can be translated into."""
         return [model.target for model in self.models if model.source.code == source.code]
 
     def open(self, model: ServedModel) -> Translator:
         """Returns the translator of a model, loading it if necessary; for threads that may wait.
 
-        One whose model was replaced in the meantime makes room for the new one once that is complete.
+        If the model has been replaced in the meantime, loads the new one as soon as it is complete.
         """
         with self.lock:
             model.last_used = time.monotonic()
@@ -199,9 +199,9 @@ class ModelPool:
             return model.translator
 
     def load(self, model: ServedModel, twins: Sequence[ServedModel], states: Mapping[str, FileState]) -> Translator:
-        """Loads the model in the directory, whose files had these states before.
+        """Loads the model in the directory; `states` are those that its files had before.
 
-        Raises the errors of the opener, and OptionError for other languages.
+        Raises the errors of the opener, and OptionError if the languages have changed.
         """
         translator = self.opener(model.directory)
         require_same_directions(translator.card, twins)
@@ -239,9 +239,9 @@ class ModelPool:
             self.report(f"{model.directory} was replaced: the server uses the new model")
 
     def is_other(self, model: ServedModel) -> bool:
-        """Returns whether a directory has another model than the one in memory. Raises DamagedError for half a model.
+        """Returns whether a directory has a different model from that in memory. Raises DamagedError for half a model.
 
-        Files that are copied again, or only touched, are the same model.
+        Files that were copied again or only touched are still the same model.
         """
         if model.translator is None or read_card(model.directory) != model.translator.card:
             return True

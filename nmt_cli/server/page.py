@@ -54,7 +54,7 @@ async def send_file(call: Call) -> Response:
 
 
 async def list_models(call: Call) -> Any:
-    """Answers what the page says of the model of each direction."""
+    """Answers with what the page says about the model of each direction."""
     return [
         {
             "source": model.source.code,
@@ -68,7 +68,7 @@ async def list_models(call: Call) -> Any:
 
 
 def summarise_model(model: ServedModel) -> str:
-    """Returns a model's name, its BLEU on its first set, its date and its licence, as far as they are known."""
+    """Returns a model's name, its BLEU on its first set, its date and its licence, without those that are unknown."""
     name, scores = next(iter(collect_scores(model.card).items()), ("", {}))
     bleu = next((score for metric, score in scores.items() if metric.startswith("bleu")), None)
     score = f"BLEU {bleu.value:.1f} ({name})" if bleu else ""
@@ -93,7 +93,7 @@ async def translate(call: Call) -> Any:
 
 
 async def translate_file(call: Call) -> Any:
-    """Translates a document; responds with its address, and with the texts to look at, least confident first."""
+    """Translates a document; responds with its address, and with the texts to check, least confident first."""
     job, running = call.values.read_text("job"), call.service.progress
     running[job] = 0
 
@@ -122,12 +122,12 @@ async def translate_file(call: Call) -> Any:
 
 
 async def report_progress(call: Call) -> Any:
-    """Answers how many texts of a document are translated."""
+    """Reports how many texts of a document have been translated."""
     return {"texts": call.service.progress.get(call.values.read_text("job"), 0)}
 
 
 def select_shown(translations: Sequence[Translation | None]) -> Iterator[bool]:
-    """Yields whether the words of a translation are shown: of the first ones, and of as many as `SHOWN` allows."""
+    """Yields whether the words of each translation are shown: those of the first ones, up to the limit `SHOWN`."""
     left = SHOWN
     for translation in translations:
         if translation is not None and translation.hypotheses:
@@ -138,9 +138,9 @@ def select_shown(translations: Sequence[Translation | None]) -> Iterator[bool]:
 def describe_line(
     line: TextLine, translation: Translation | None, near: Sequence[str], shows_words: bool
 ) -> dict[str, Any]:
-    """Returns a line in the form that page.js reads; an untranslated line is its own text.
+    """Returns a line in the form that page.js reads; an untranslated line has its own text as its translation.
 
-    The translations of near texts come before other hypotheses.
+    The translations of similar texts come before other hypotheses.
     """
     if translation is None or not translation.hypotheses:
         return {"before": line.before, "after": line.after, "source": line.core, "text": line.core}
@@ -165,7 +165,7 @@ def describe_line(
 
 
 def describe_checks(translation: Translation, but: str = "") -> list[str]:
-    """Returns the failed checks of a translation in words, without those of the kind `but`."""
+    """Returns the failed checks of a translation in words, except those of the kind `but`."""
     return [check.message for check in libretranslate.list_checks(translation) if check.kind != but]
 
 
@@ -226,7 +226,7 @@ async def show_metrics(call: Call) -> PlainTextResponse:
         ("nmt_request_seconds", "histogram", "Time to respond.", dict(counts.write_histogram())),
         ("nmt_lines_total", "counter", "Lines translated.", {"": batcher.line_count}),
         ("nmt_batches_total", "counter", "Batches translated.", {"": batcher.batches}),
-        ("nmt_waiting_lines", "gauge", "Lines that wait to be translated.", {"": batcher.waiting_lines}),
+        ("nmt_waiting_lines", "gauge", "Lines waiting to be translated.", {"": batcher.waiting_lines}),
         ("nmt_loaded_models", "gauge", "Models in memory.", {"": len(loaded)}),
         ("nmt_glossaries", "gauge", "Glossaries that clients created.", {"": len(service.glossaries.glossaries)}),
         ("process_resident_memory_bytes", "gauge", "Memory of the server.", measure_memory()),
@@ -239,7 +239,7 @@ async def show_metrics(call: Call) -> PlainTextResponse:
 
 
 def measure_memory() -> dict[str, Any]:
-    """Returns the resident memory of this process, as a metric; none where the system does not tell it."""
+    """Returns the resident memory of this process, as a metric; empty if the system does not report it."""
     with suppress(OSError, ValueError, IndexError):
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         return {"": pages * os.sysconf("SC_PAGE_SIZE")}
@@ -250,7 +250,7 @@ TITLE = "nmt translate --serve"
 HEAD = "<tr><th>method</th><th>path</th><th>what it does</th><th>values</th></tr>"
 NOTE = (
     "<p>Values are sent as JSON, as a form, or in the query; those in brackets are optional. "
-    "A program reads this in OpenAPI's form at <a href='/openapi.json'>/openapi.json</a>; "
+    "Programs can read this in OpenAPI format at <a href='/openapi.json'>/openapi.json</a>; "
     "<a href='/'>the page</a> translates.</p>"
 )
 # On a phone, the cells of a row are below each other.
@@ -258,7 +258,7 @@ NARROW = "@media (max-width: 40rem) { th { display: none; } td { display: block;
 
 
 def list_description_paths(paths: Sequence[ServedPath]) -> tuple[ServedPath, ...]:
-    """Returns the paths at which the server and all others are described."""
+    """Returns the paths that describe the server and all its other paths."""
     metrics = ServedPath("/metrics", show_metrics, "Report the server's state to a monitor (Prometheus).", methods=GET)
     described = [path for path in (*paths, metrics) if path.summary]
     return (
@@ -308,13 +308,13 @@ ERRORS = {
     408: "the request arrived too slowly",
     413: "the request is too large",
     429: "too many requests: wait as Retry-After says",
-    500: "the server has failed",
+    500: "the server failed",
     503: "the server is busy: wait as Retry-After says",
 }
 
 
 def describe_type(kind: Any) -> dict[str, Any]:
-    """Returns a type in OpenAPI's form; empty for any other than those of replies."""
+    """Returns a type in OpenAPI's form; empty for a type that replies do not use."""
     origin, parts = get_origin(kind), [part for part in get_args(kind) if part is not NoneType]
     if origin is Literal:
         return {"type": "string", "enum": parts}
@@ -341,7 +341,7 @@ def describe_object(values: Mapping[str, Any], required: Sequence[str]) -> dict[
 
 
 def describe_answer(path: ServedPath) -> dict[str, Any]:
-    """Returns the content of a path's response, by the type that its handler returns; a `Response` is no JSON."""
+    """Returns the content of a path's response, by the type that its handler returns; a `Response` is not JSON."""
     kind: Any = Any
     with suppress(NameError, TypeError):  # of a handler of another package, which may be any object
         kind = get_type_hints(path.handler).get("return", Any)

@@ -77,14 +77,14 @@ def make_application(service: Service, rules: Rules) -> Application:
 
 
 def list_routes(service: Service) -> list[BaseRoute]:
-    """Returns the routes of all shapes; those of other packages come last, and replace none."""
+    """Returns the routes of all shapes; those of other packages come last, and do not replace any."""
     register_url_convertor("opus_cat", clients.PathName())
     paths = [*PATHS, *load_added_paths(service.report)]
     return [path.make_route(service) for path in (*list_description_paths(paths), *paths)]
 
 
 async def report_error(request: Request, error: Exception) -> Response:
-    """Answers a request for an unknown path and, without a word about the text, after an unexpected failure."""
+    """Answers a request for an unknown path, or one that failed unexpectedly, without revealing any text."""
     status = getattr(error, "status_code", 500)
     return refuse(status, REFUSALS.get(status, INTERNAL_ERROR), getattr(error, "headers", None) or {})
 
@@ -93,7 +93,7 @@ async def report_error(request: Request, error: Exception) -> Response:
 
 
 def end_process_after(seconds: float, clean_up: Callable[[], None]) -> None:
-    """Ends this process successfully after `clean_up`, unless it ends by itself within some seconds."""
+    """Ends this process successfully after `clean_up`, unless it ends by itself within `seconds`."""
 
     def end() -> None:
         try:
@@ -126,7 +126,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 
 def open_port(host: str, port: int) -> socket.socket:
-    """Returns a listening socket; port 0 takes a free port. Raises OptionError if that is impossible."""
+    """Returns a listening socket; port 0 picks a free port. Raises OptionError if that is impossible."""
     try:
         family, _, _, _, endpoint = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
@@ -182,11 +182,11 @@ class ServeRequest:
 def serve(
     request: ServeRequest, announce: Callable[[str, Service], None], log: Log = ignore_line, report: Log = ignore_line
 ) -> None:
-    """Serves the models until a signal asks for the end; `announce` receives the address once it listens.
+    """Serves the models until a signal arrives; `announce` receives the address once the server listens.
 
     `log` receives a line for each request, `report` one for each failure of the server; neither contains any text.
-    Raises OptionError for an address that cannot be served, OutputError and DataError for a file of suggestions that
-    cannot be written or is none, and NotFoundError or DamagedError for models.
+    Raises OptionError for an address that cannot be served, OutputError or DataError for a file of suggestions that
+    cannot be written or is not one, and NotFoundError or DamagedError for models.
     """
     options, limits = request.options, DEFAULT_LIMITS
     host, port = parse_address(str(options.serve))
@@ -219,9 +219,9 @@ def serve(
 
 
 def limit_arenas(most: int) -> None:
-    """Has threads share as many arenas of the C library; elsewhere than in glibc, does nothing.
+    """Makes threads share at most `most` arenas of the C library; without glibc, does nothing.
 
-    With one for each thread, what a thread frees serves no other: the memory of a server grows for days.
+    With an arena for each thread, memory that one thread frees is of no use to others, and the server grows for days.
     """
     import ctypes  # which only a server needs
 
@@ -256,7 +256,7 @@ def log_without_texts(report: Log) -> Iterator[None]:
 
 
 def make_server(application: Any, limits: Limits, clean_up: Callable[[], None] = lambda: None) -> PatientServer:
-    """Returns the server of an application, with these connection limits; `clean_up` comes before a forced end."""
+    """Returns the server of an application, with these connection limits; `clean_up` runs before a forced end."""
     config = uvicorn.Config(
         application,
         http=type("LimitedProtocol", (PatientProtocol,), {"limits": limits}),
@@ -276,7 +276,7 @@ def make_server(application: Any, limits: Limits, clean_up: Callable[[], None] =
 
 
 class PatientServer(uvicorn.Server):
-    """Stops without losing a request, and successfully: a signal is the regular end of a server.
+    """Stops successfully and without losing a request, since a signal is the normal end of a server.
 
     Requests that take longer than `LONGEST_STOP` are given up; a thread that translates longer ends with the process.
     """
@@ -302,7 +302,7 @@ class PatientServer(uvicorn.Server):
                 signal.signal(number, handler)
 
     def handle_signal(self, number: int, frame: FrameType | None) -> None:
-        """Handles a signal: the first asks for an end, a second Ctrl-C stops at once."""
+        """Handles a signal: the first asks the server to stop; a second Ctrl-C stops it at once."""
         if number == signal.SIGHUP:
             leave_terminals(self.terminals)
         if self.should_exit and number == signal.SIGINT:

@@ -43,7 +43,7 @@ BLOCK = 4 * WINDOW  # lines of a text that are read in context at a time: an aba
 
 
 def translate_text(lines: Sequence[str], translate: TranslateBlock) -> list[Translation]:
-    """Returns the translations of lines, each after the one before; runs in the thread of a document."""
+    """Returns the translations of lines, made one after the other; runs in the thread of a document."""
     cutter, translations = WindowCutter(), list[Translation]()
     for first in range(0, len(lines), BLOCK):
         block = lines[first : first + BLOCK]
@@ -75,7 +75,7 @@ def count_lines(texts: Sequence[str]) -> int:
 
 
 def split_margins(line: str) -> TextLine:
-    """Separates a line from its surrounding blanks; a line without letters is not translated at all."""
+    """Separates a line from the white space around it; a line without letters is not translated at all."""
     core = line.strip()
     start = line.index(core) if core else len(line)
     return TextLine(line[:start], core, line[start + len(core) :], has_letters(core))
@@ -104,7 +104,7 @@ class SplitTexts(NamedTuple):
         return [[next(remaining) if line.is_translated else None for line in text] for text in self.texts]
 
     def join(self, translated: Sequence[TranslatedLines]) -> list[str]:
-        """Returns the texts with the translations of their lines."""
+        """Returns the texts with their lines translated."""
         return [
             "".join(line.write(done.text if done else line.core) for line, done in zip(text, lines, strict=True))
             for text, lines in zip(self.texts, translated, strict=True)
@@ -115,7 +115,7 @@ class SplitTexts(NamedTuple):
     ) -> list[list[str]]:
         """Returns other translations of each single-line text, without repeats.
 
-        Those of near texts, which people wrote, come first; then those of the model, best first.
+        Translations of similar texts, which people wrote, come first; then those of the model, best first.
         """
         alternatives = []
         for text, lines in zip(self.texts, translated, strict=True):
@@ -145,18 +145,18 @@ class Detected(NamedTuple):
 
     @property
     def overall(self) -> Detected:
-        """The language among all that the identifier knows."""
+        """The most probable of all languages that the identifier knows."""
         return self if self.other is None else Detected(self.other.language, round(100 * self.other.share, 1))
 
     def is_target(self, model: ServedModel) -> bool:
-        """Whether the text is surely in the language that a model translates to, and not from."""
+        """Whether the text is surely in the target language of a model, and not in its source language."""
         return self.other is not None and find_code(self.other.language.code) == find_code(model.target.code)
 
 
 def detect_language(text: str, languages: Sequence[KnownLanguage]) -> Detected:
-    """Returns the likeliest of these languages for a text, which may be too short to be sure of any.
+    """Returns the likeliest of these languages for a text, even if it is too short to be sure.
 
-    Any text is in the first of them if the identifier is not installed or does not know them. A text without
+    Every text counts as in the first of them if the identifier is not installed or does not know them. A text without
     letters has a confidence of 0.
     """
     if not has_letters(text) or not has_identifier():
@@ -203,7 +203,7 @@ class RequestCounts:
         self.seconds += seconds
 
     def write_histogram(self) -> Iterator[tuple[str, float]]:
-        """Yields the number of requests up to each bound, the sum of their seconds, and their number."""
+        """Yields the number of requests that took up to each bound, their total seconds, and their total number."""
         totals = list(accumulate(self.durations))
         for bound, total in zip((*map(str, BOUNDS), "+Inf"), totals, strict=True):
             yield f'_bucket{{le="{bound}"}}', total
@@ -230,7 +230,7 @@ def ignore_line(line: str) -> None:
 
 
 def choose_register(model: ServedModel, formality: str) -> tuple[str, ...]:
-    """Returns the tag of a DeepL formality. Raises RequestError for none of these, and for one that a model lacks."""
+    """Returns the tag of a DeepL formality. Raises RequestError if it is unknown, or if the model lacks it."""
     if formality not in FORMALITIES:
         raise RequestError(400, f"Value for 'formality' not supported: {formality}")
     tag = FORMALITIES[formality]
@@ -287,11 +287,11 @@ class TranslatedDocument(NamedTuple):
 
 
 def describe_other(guesses: Sequence[Detected], model: ServedModel, thing: str = "text") -> str:
-    """Returns a warning about the first text that is in none of the languages translated; empty without any."""
+    """Returns a warning about the first text that is in none of the source languages; empty if there is none."""
     for number, guess in enumerate(guesses, start=1):
         if guess.other is not None:
             name = f"the {thing}" if len(guesses) == 1 else f"{thing} {number:,}"
-            return f"{name} looks like {guess.other.language.name}, and is translated as {model.source.name}"
+            return f"{name} looks like {guess.other.language.name}, but is translated as {model.source.name}"
     return ""
 
 
@@ -330,7 +330,7 @@ class Service:
     async def detect_languages(
         self, texts: Sequence[str], languages: Sequence[KnownLanguage] | None = None
     ) -> list[Detected]:
-        """Returns the likeliest language of each text, by default of all those of the models.
+        """Returns the likeliest language of each text, by default among all languages of the models.
 
         Runs in a thread, since loading the identifier takes long. Raises RequestError if there are too many lines.
         """
@@ -341,7 +341,7 @@ class Service:
     async def find_model(
         self, texts: Sequence[str], source: str | None, target: str | None
     ) -> tuple[ServedModel, list[Detected]]:
-        """Returns the model of a direction, and the language of each text if that is what decides."""
+        """Returns the model of a direction, and the language of each text if no source language was named."""
         guesses: list[Detected] = []
         if is_any(source):
             guesses = await self.detect_languages(texts, self.pool.list_sources(target))
@@ -359,7 +359,7 @@ class Service:
         kept_tags: frozenset[str] = frozenset(),
         wishes: Wishes = USUAL_WISHES,
     ) -> TranslatedTexts:
-        """Translates texts of one language; "auto" detects it, and keeps those that are already in the target language.
+        """Translates texts in one language; "auto" detects it, and keeps texts that are already in the target language.
 
         In markup, elements named in `kept_tags` are kept.
         """
@@ -396,16 +396,16 @@ class Service:
         try:
             return await self.threads.read_fragments(model, reads, options)
         except FailedLineError as error:
-            raise RequestError(500, f"a text is not translated: {INTERNAL_ERROR}", detail=error.message) from error
+            raise RequestError(500, f"a text was not translated: {INTERNAL_ERROR}", detail=error.message) from error
         except NmtError as error:
             raise RequestError(400, error.message) from error
 
     async def translate_lines(
         self, model: ServedModel, lines: Sequence[str], options: RequestOptions = USUAL, *, are_text: bool = False
     ) -> list[Translation]:
-        """Returns the translation of each line; of a text, with the previous line as context, if the model reads it.
+        """Returns the translation of each line; in a text, with the previous line as context if the model reads it.
 
-        Raises RequestError if too many wait.
+        Raises RequestError if too many lines are waiting.
         """
         if not lines:
             return []
@@ -418,7 +418,7 @@ class Service:
             raise RequestError(500, INTERNAL_ERROR, detail=error.message) from error
         for number, failure in enumerate((translation.failure for translation in translations), start=1):
             if failure is not None:  # a copy would pass for a translation
-                problem = f"line {number} is not translated"
+                problem = f"line {number} was not translated"
                 raise RequestError(500, f"{problem}: {INTERNAL_ERROR}", detail=f"{problem}: {failure}")
         return translations
 
@@ -431,7 +431,7 @@ class Service:
         progress: StageReporter = ignore_progress,
         wishes: Wishes = USUAL_WISHES,
     ) -> TranslatedDocument:
-        """Translates an uploaded document; its language is detected from its first texts if it is "auto"."""
+        """Translates an uploaded document; if the source is "auto", detects it from the first texts."""
         from nmt_cli.api.translator import read_first_texts, translate_file
         from nmt_cli.documents.config import DocumentOptions
         from nmt_cli.translation.known_tags import find_scope
@@ -458,7 +458,7 @@ class Service:
             raise RequestError(400, explain_error(error).replace(str(upload), name)) from error
         for number, translation in report.flagged:
             if translation.failure is not None:
-                self.report(f"text {number} of a document is not translated: {translation.failure}")
+                self.report(f"text {number} of a document was not translated: {translation.failure}")
         return TranslatedDocument(result, report, describe_other(guesses, model, "document"))
 
     def close(self) -> None:

@@ -53,9 +53,9 @@ READERS: Mapping[str, Callable[[str], Iterable[list[str]]]] = {
 
 
 def read_terms(value: Any, form: str = "tsv") -> Glossary:
-    """Returns the glossary of an object of terms, or of a text with a term and its translation on each line.
+    """Returns the glossary made from an object of terms, or from a text with a term and its translation on each line.
 
-    Raises RequestError for anything else, and for one that is too large.
+    Raises RequestError for anything else, and for a glossary that is too large.
     """
     if form not in READERS:
         raise RequestError(400, f"Value for 'entries_format' not supported: {form}")
@@ -65,7 +65,9 @@ def read_terms(value: Any, form: str = "tsv") -> Glossary:
     elif isinstance(value, str):
         size, rows = len(value), (row for row in READERS[form](value) if any(cell.strip() for cell in row))
     else:
-        raise RequestError(400, "Invalid request: a glossary is an object of terms, or a text of lines")
+        raise RequestError(
+            400, ("Invalid request: a glossary must be an object of terms, or text with one term per line")
+        )
     if size > MOST_CHARACTERS:
         raise RequestError(413, f"a glossary of more than {MOST_CHARACTERS:,} characters; this server takes no more")
     try:
@@ -166,7 +168,7 @@ class ResultStore:
         return path if path.is_file() else None
 
     def remove_old(self) -> None:
-        """Deletes results older than `seconds`, and the oldest of those that take more than `most_bytes` together."""
+        """Deletes results older than `seconds`, and the oldest ones if all of them take more than `most_bytes`."""
         oldest, left = time.time() - self.seconds, self.most_bytes
         for path, status in sorted(self.list_results(), key=lambda result: result[1].st_mtime, reverse=True):
             left -= status.st_size
@@ -174,14 +176,14 @@ class ResultStore:
                 path.unlink(missing_ok=True)
 
     def list_results(self) -> Iterator[tuple[Path, os.stat_result]]:
-        """Yields the complete results, which a thread may add to, and their status."""
+        """Yields the complete results and their status, even while a thread adds others."""
         for path in self.folder.iterdir() if "folder" in vars(self) else ():
             if NAME.fullmatch(path.name):
                 with suppress(FileNotFoundError):
                     yield path, path.stat()
 
     async def keep_removing(self) -> None:
-        """Deletes old results forever, whether or not anybody asks for one."""
+        """Keeps deleting old results, whether or not anybody asks for one."""
         while True:
             await asyncio.sleep(min(self.seconds, LOOKING_SECONDS))
             self.remove_old()
@@ -192,7 +194,7 @@ class ResultStore:
 
 
 class FinishedDocument(NamedTuple):
-    """The result of a document, without all that is known of its texts."""
+    """The result of translating a document, without the details of its texts."""
 
     name: str  # of the result
     report: Any  # in the form of a response
@@ -231,7 +233,7 @@ class DocumentStore:
                 456, f"Quota exceeded: {MOST_RESULTS_OF_KEY} documents are being translated; wait for one"
             )
         if len(unfinished) >= MOST_RESULTS_TOGETHER:
-            raise RequestError(503, "this server translates too many documents", retry_after=60)
+            raise RequestError(503, "this server is already translating too many documents", retry_after=60)
         finished = [identifier for identifier, document in self.documents.items() if document.task.done()]
         for identifier in finished[: max(0, len(finished) - MOST_FINISHED + 1)]:
             del self.documents[identifier]
@@ -240,7 +242,7 @@ class DocumentStore:
         return document
 
     def find(self, identifier: str, owner: str, key: str) -> ClientDocument:
-        """Returns a document of an owner. Raises RequestError for any other, and for another key."""
+        """Returns a document of an owner. Raises RequestError for any other, and for a wrong key."""
         document = self.documents.get(identifier)
         if document is None or (document.owner, document.key) != (owner, key):
             raise RequestError(404, "Document not found")
@@ -265,7 +267,7 @@ SHOWN = 3  # damaged lines that are named at a start
 
 
 class SuggestionFile:
-    """Appends suggestions to a file; with models of several directions, to one file each."""
+    """Appends suggestions to a file or, if the models have several directions, to one file per direction."""
 
     def __init__(self, path: Path, *, by_direction: bool = False, limits: Limits = DEFAULT_LIMITS) -> None:
         self.path = path
@@ -292,10 +294,10 @@ class SuggestionFile:
         return self.path.with_name(f"{self.path.stem}.{direction}{self.path.suffix}")
 
     def recall(self, models: Sequence[ServedModel], report: Callable[[str], None]) -> None:
-        """Adds earlier suggestions to the memories of the models, which they overrule.
+        """Adds earlier suggestions to the memories of the models, where they overrule other entries.
 
-        Reports lines that are none, and leaves them out. Raises DataError for a file that is no file of suggestions,
-        and for one in other languages.
+        Reports lines that are not suggestions, and leaves them out. Raises DataError for a file that does not hold
+        suggestions, and for one in other languages.
         """
         for model in models:
             path = self.find_path(model)
@@ -304,9 +306,9 @@ class SuggestionFile:
                     learn_pair(model, suggestion)
 
     def append(self, model: ServedModel, source: str, target: str, tags: TagSet = (), client: str = "") -> None:
-        """Keeps a suggestion, or one per line if both texts have equally many lines; the memory learns them.
+        """Keeps a suggestion, or one per line if both texts have the same line count; the memory learns them.
 
-        `client` is who sent it. Raises RequestError for what cannot be kept, of which nothing is written.
+        `client` is who sent it. Raises RequestError if anything cannot be kept; then nothing is written.
         """
         suggestions = make_suggestions(source, target, tags, self.limits.suggestion)
         with self.lock:
@@ -320,7 +322,7 @@ class SuggestionFile:
                 learn_pair(model, suggestion)
 
     def check_count(self, client: str, number: int) -> None:
-        """Raises RequestError if a client sends more suggestions than it may on a day."""
+        """Raises RequestError if a client sends more suggestions than it may in a day."""
         day, most = int(time.time()) // DAY, self.limits.client_suggestions
         if day != self.day:
             self.day, self.counts = day, Counter()
@@ -331,7 +333,7 @@ class SuggestionFile:
             )
 
     def write(self, path: Path, languages: tuple[str, str], suggestions: Sequence[SuggestedPair]) -> None:
-        """Appends suggestions to a file. Raises RequestError if it is full or no file of them, and OSError."""
+        """Appends suggestions to a file. Raises OSError, and RequestError if it is full or holds something else."""
         data = b"".join(suggestion.write() for suggestion in suggestions)
         with open(path, "ab+", buffering=0) as file:
             wait_for_lock(file)
@@ -346,10 +348,10 @@ class SuggestionFile:
 
 
 def make_suggestions(source: str, target: str, tags: TagSet, longest: int) -> list[SuggestedPair]:
-    """Returns the suggestions that a text and its translation are: one, or one per line if both have equally many.
+    """Returns the suggestions in a text and its translation: one, or one per line if their line counts are equal.
 
-    Blank lines of both are left out. Raises RequestError for a text on one side alone, and for one of more than
-    `longest` characters.
+    Lines that are blank in both are left out. Raises RequestError for text on one side only, and for a text of more
+    than `longest` characters.
     """
     sources, targets = source.strip().splitlines(), target.strip().splitlines()
     if len(sources) != len(targets):
@@ -365,19 +367,19 @@ def make_suggestions(source: str, target: str, tags: TagSet, longest: int) -> li
 
 
 def as_one_line(text: str) -> str:
-    """Returns a text in which single blanks replace control characters, which the terminals of readers would obey."""
+    """Returns a text in which single spaces replace control characters, which the reader's terminal would obey."""
     return " ".join(re.sub(CONTROLS, " ", replace_surrogates(text)).split())
 
 
 def learn_pair(model: ServedModel, suggestion: SuggestedPair) -> None:
-    """Adds a suggestion to the memory of a model, where it has one."""
+    """Adds a suggestion to the memory of a model, if it has one."""
     if model.memory is not None:
         source, target, tags = suggestion
         model.memory.add(source, target, find_tag_value(tags, TagPurpose.REGISTER))
 
 
 def read_file(path: Path, languages: tuple[str, str], report: Callable[[str], None]) -> Iterator[SuggestedPair]:
-    """Yields the suggestions in a file; reports lines that are none. Raises DataError, as `SuggestionFile.recall`."""
+    """Yields the suggestions in a file; reports all other lines. Raises DataError, as `SuggestionFile.recall` does."""
     damaged = 0
     with path.open("rb") as file:
         head = file.readline(MAXIMUM_LINE)
@@ -393,7 +395,7 @@ def read_file(path: Path, languages: tuple[str, str], report: Callable[[str], No
 
 
 def require_heading(line: bytes, languages: tuple[str, str], path: Path) -> None:
-    """Raises DataError unless the first line of a file names these languages of suggestions."""
+    """Raises DataError unless the first line of a file is the heading of suggestions in these languages."""
     declared = parse_heading(line)
     if declared is None:
         raise DataError(
@@ -409,12 +411,12 @@ def require_heading(line: bytes, languages: tuple[str, str], path: Path) -> None
 
 
 def is_cut_heading(line: bytes, languages: tuple[str, str]) -> bool:
-    """Whether a line is a part of a heading, of which a process that was killed could write no more."""
+    """Whether a line is an incomplete heading, left by a process that was killed while writing it."""
     return not line.endswith(b"\n") and write_heading(languages).startswith(line)
 
 
 def find_end(file: FileIO, languages: tuple[str, str]) -> int:
-    """Returns where the complete lines of a file end. Raises RequestError if it is no file of suggestions any more."""
+    """Returns where the complete lines of a file end. Raises RequestError if it no longer holds suggestions."""
     size = os.fstat(file.fileno()).st_size
     if not S_ISREG(os.fstat(file.fileno()).st_mode):
         raise RequestError(507, "the corrections file cannot be written")
@@ -431,7 +433,7 @@ def find_end(file: FileIO, languages: tuple[str, str]) -> int:
 
 
 def read_at(file: FileIO, position: int, count: int) -> bytes:
-    """Returns `count` bytes from a position on, or fewer at the end of the file."""
+    """Returns `count` bytes from a position, or fewer at the end of the file."""
     file.seek(position)
     parts: list[bytes] = []
     while count > 0 and (part := file.read(count)):
@@ -441,7 +443,7 @@ def read_at(file: FileIO, position: int, count: int) -> bytes:
 
 
 def write_whole(file: FileIO, end: int, data: bytes) -> None:
-    """Ends a file at `end` and appends the data, all of it or nothing. Raises OSError."""
+    """Truncates a file at `end` and appends the data, either all of it or nothing. Raises OSError."""
     try:
         file.truncate(end)
         left = data
@@ -455,7 +457,7 @@ def write_whole(file: FileIO, end: int, data: bytes) -> None:
 
 
 def wait_for_lock(file: IO[bytes]) -> None:
-    """Locks a file against other servers until it is closed. Raises OSError if one holds it for long."""
+    """Locks a file against other servers until it is closed. Raises OSError if another server holds it too long."""
     for _ in range(LOCK_TRIES):
         if acquire_system_lock(file.fileno()) is not False:
             return

@@ -1,8 +1,8 @@
 """Pictures as grids of features: their files, their storage, and the source side that consists of them.
 
-A picture has R regions, in row-major order. Each is a vector of D numbers, the output of a convolutional network there.
-Does not depend on the network that computed them (`model/encoders.py` has one). Letters: N pairs, M pictures of a
-split, T regions of all of them together, B rows of a batch.
+A picture has R regions, in row-major order. Each region is a vector of D numbers, the output of a convolutional network
+at that place. Does not depend on the network that computed them (`model/encoders.py` has one). Letters: N pairs, M
+pictures of a split, T regions of all of them together, B rows of a batch.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class FeatureFiles:
 
 
 def load_features(path: Path) -> NDArray[Any]:
-    """Returns the array of a file, memory-mapped if possible. Raises NotFoundError, or DataError for another file."""
+    """Returns the array of a file, memory-mapped if possible. Raises NotFoundError, or DataError for other content."""
     require_file(path)
     hint = "save features with numpy.save: regions x depth, or rows x columns x depth"
     try:
@@ -65,7 +65,7 @@ def pick_array(archive: Any, path: Path) -> NDArray[Any]:
     if name is None:
         raise DataError(
             f"{path} contains {len(names)} arrays: {', '.join(names[:5])}",
-            hint='give the array that nmt should read the name "features"',
+            hint='the array that nmt should read must be called "features"',
         )
     return np.asarray(archive[name])
 
@@ -111,11 +111,11 @@ class Grids:
         return regions
 
     def measure_rows(self, rows: IntArray, target_lengths: IntArray) -> IntArray:
-        """Returns the lengths of the captions, by which pairs are batched: pictures all have one size."""
+        """Returns the lengths of the captions, by which pairs are batched, because all pictures have the same size."""
         return target_lengths
 
     def limit_pools(self, shape: PoolShape) -> PoolShape:
-        """Returns one batch, since pictures take much memory and their size does not change."""
+        """Returns the shape of a single batch, because pictures take much memory and their size does not change."""
         return PoolShape(1, 1)
 
     def select_rewrites(self, rewrites: tuple[AnyRewrite, ...]) -> tuple[AnyRewrite, ...]:
@@ -170,7 +170,7 @@ class GridSource:
         return [self.make_row(name, grids.get(name, self.stored.get(name)), limit) for name in names]
 
     def make_row(self, name: str, grid: FloatArray | None, limit: int | None) -> SourceRow:
-        """Returns the row of a picture, truncated to `limit` regions. Raises DataError for another depth."""
+        """Returns the row of a picture, truncated to `limit` regions. Raises DataError for a wrong depth."""
         if grid is None:
             return SourceRow(np.zeros((1, self.depth), np.float32), is_blank=True)
         if grid.shape[1] != self.depth:

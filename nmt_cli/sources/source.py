@@ -72,11 +72,11 @@ class Source(Protocol):
 
     @property
     def depth(self) -> int | None:
-        """Features of each position; None for text, whose positions are ids."""
+        """Number of features per position; None for text, whose positions are ids."""
 
     @property
     def length_factor(self) -> float | None:
-        """Maximum number of target tokens per position, besides LENGTH_MARGIN; None if positions do not bound it."""
+        """Maximum number of target tokens per position, plus LENGTH_MARGIN; None if positions do not limit it."""
 
     def to_mapping(self) -> dict[str, Any]:
         """Returns the model card's entries about this side."""
@@ -88,17 +88,17 @@ class Source(Protocol):
         tags: Sequence[TagSet] = (),
         contexts: Sequence[SentenceContext | None] = (),
     ) -> list[SourceRow]:
-        """Returns a row for each line, after its `tags` and its context, if any; none are given for pictures.
+        """Returns a row for each line, after its tags and its context, if any; pictures have neither.
 
-        `limit`, by default the side's own, is the maximum number of positions without tags and END; longer lines are
-        truncated.
+        `limit`, by default the side's own, is the maximum number of positions, not counting tags and END; longer lines
+        are truncated.
         """
 
     def make_batch(self, rows: Sequence[SourceRow]) -> SourceArray:
         """Returns the encoder's input, (B, S, ...), padding shorter rows."""
 
     def label_positions(self, row: SourceRow) -> tuple[str, ...]:
-        """Returns a name for each of the S positions, without those of tags."""
+        """Returns a name for each of the S positions, except those of tags."""
 
     def find_unseen(self, line: str) -> frozenset[str]:
         """Returns the characters of a line that do not occur in the training data."""
@@ -144,7 +144,7 @@ class TextSource:
         return list(map(self.put_behind, rows, contexts)) if any(contexts) else rows
 
     def put_behind(self, row: SourceRow, context: SentenceContext | None) -> SourceRow:
-        """Returns a row after its context, if there is one."""
+        """Returns a row preceded by its context, if there is one."""
         if context is None:
             return row
         before = [*self.tokenizer.encode(context.source), self.tokenizer.separator_id]
@@ -152,7 +152,7 @@ class TextSource:
         return replace(row, values=values, tags=row.tags + len(before), target_prefix=context.target)
 
     def make_row(self, text: str, ids: list[int], limit: int | None, tags: TagSet) -> SourceRow:
-        """Returns the row of a normalised text with these ids, truncated to `limit` of them, after its tags."""
+        """Returns the row of a normalised text: its tags, at most `limit` of these ids, and END."""
         tag_ids = self.tokenizer.list_tag_ids(tags)
         truncated = ids if limit is None else ids[:limit]
         values = np.array([*tag_ids, *truncated, END], dtype=np.int32)
@@ -178,8 +178,8 @@ class TextSource:
 def measure_length_factor(source_lengths: IntArray, target_lengths: IntArray) -> float:
     """Returns the target tokens per source token, beyond LENGTH_MARGIN, that suffice for 999 of 1,000 pairs.
 
-    At least MIN_LENGTH_FACTOR. A corpus that spells out numbers with one token per character needs 12: a limit that
-    suits translation would truncate its output.
+    The factor is at least MIN_LENGTH_FACTOR. A corpus that spells out numbers with one token per character needs 12: a
+    limit that suits translation would truncate its output.
     """
     if not len(source_lengths):
         return MIN_LENGTH_FACTOR
@@ -199,27 +199,27 @@ class SourceRows(Protocol):
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """(N,) the number of positions of each source: subwords, or regions of a picture."""
+        """The number of positions (N,) of each source: subwords, or regions of a picture."""
 
     def __len__(self) -> int: ...
 
     def measure_rows(self, rows: IntArray, target_lengths: IntArray) -> IntArray:
-        """Returns (B,) the lengths by which these rows are batched, beside those of their targets."""
+        """Returns (B,): the lengths by which these rows are batched, along with those of their targets."""
 
     def pad_rows(self, rows: IntArray) -> SourceArray:
-        """Returns (B, S, ...) the encoder input of these B rows, padded to the longest of them."""
+        """Returns (B, S, ...): the encoder input of these B rows, padded to the longest of them."""
 
     def limit_pools(self, shape: PoolShape) -> PoolShape:
-        """Returns the amount of data that is augmented together, for which `shape` suits text."""
+        """Returns how much data is augmented together; `shape` is the amount that suits text."""
 
     def select_rewrites(self, rewrites: tuple[AnyRewrite, ...]) -> tuple[AnyRewrite, ...]:
-        """Returns those of some rewrites of text that apply to these sources."""
+        """Returns those of the given rewrites that apply to these sources."""
 
     def name_grids(self, read_names: Callable[[], Sequence[str]]) -> Mapping[str, FloatArray]:
         """Returns the grid (R, D) of each picture by the name of its row; empty for text, whose names are not read."""
 
     def require_sentences(self, problem: str, hint: str = "") -> Sentences:
-        """Returns the rows as sentences. Raises OptionError if they are pictures, beginning with the `problem`."""
+        """Returns the rows as sentences. Raises OptionError, whose message begins with `problem`, for pictures."""
 
 
 class Sentences(Ragged):

@@ -1,1 +1,1 @@
-"""Fitting the network and exporting it. The only room that imports TensorFlow."""
+"""Fits the network and exports it. The only subpackage that imports TensorFlow."""

@@ -4,10 +4,11 @@
     model/checkpoints/state.npz         weights, optimizer, progress and history of one moment, between two updates
     model/checkpoints/lock              which process trains
 
-The state is a single file, so that all of it dates from the same moment. It names the best epochs, whose weights are
-written before it and removed after it. A process killed at any moment thus leaves a state and all the files that it
-names. Files are NumPy's .npz, written whole or not at all, without pickle; not Keras' HDF5, whose library ends the
-process on a full disk (h5py 3.14): here a full disk is an OSError.
+The state is a single file, so that all of it dates from the same moment. It names the best epochs: their weights are
+written before the state, and obsolete weights are removed after it. A process killed at any moment thus leaves a state
+and all the files that it names. Files are in NumPy's .npz format, without pickle, and are written completely or not at
+all. Keras' HDF5 is not used, because its library (h5py 3.14) ends the process on a full disk; here, a full disk raises
+OSError.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def write_arrays(path: Path, arrays: Iterable[tuple[str, Any]]) -> None:
 
 
 def read_arrays(path: Path, names: Iterable[str] | None = None) -> NamedArrays:
-    """Returns all arrays of the file, or those with these names. Raises DamagedError if the file cannot be read."""
+    """Returns all arrays in the file, or those with these names. Raises DamagedError if the file cannot be read."""
     try:
         # An open file, since np.load does not close a file that it opens and cannot read.
         with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
@@ -74,7 +75,7 @@ def read_arrays(path: Path, names: Iterable[str] | None = None) -> NamedArrays:
 
 
 def require_stored(archive: zipfile.ZipFile, size: int) -> None:
-    """Raises ValueError if the entries of an archive of `size` bytes unpack to more than it has."""
+    """Raises ValueError if the entries of an archive unpack to more than its `size` in bytes."""
     if sum(entry.file_size for entry in archive.infolist()) > size:
         raise ValueError("the file is compressed, or declares a wrong size")
 
@@ -103,7 +104,7 @@ class KeptEpoch:
 class Checkpoints:
     """The weights of the `count` best epochs, the state and the history of a run, in a model directory.
 
-    The best epoch has the best `metric` on the development set, and among equals the lowest loss.
+    The best epoch is the one with the best `metric` on the development set; a tie goes to the lowest loss.
     """
 
     directory: Path
@@ -119,7 +120,7 @@ class Checkpoints:
 
     @property
     def state_path(self) -> Path:
-        """The file of the state."""
+        """The path of the state file."""
         return locate_state(self.directory)
 
     def locate_weights(self, epoch: int) -> Path:
@@ -127,17 +128,17 @@ class Checkpoints:
         return self.directory / CHECKPOINTS / f"epoch-{epoch:04}.npz"
 
     def is_better(self, validation: Validation) -> bool:
-        """Whether a validation is better than the best epoch's so far."""
+        """Whether a validation is better than that of the best epoch so far."""
         return self.best is None or self.rate(validation) > self.rate(self.best.validation)
 
     def rate(self, validation: Validation) -> tuple[float, float]:
-        """Returns the rank of an epoch, higher is better: the metric, then the negative loss."""
+        """Returns the sort key of an epoch: the metric, then the negative loss; higher is better."""
         return validation.rate(self.metric), -validation.loss
 
     def keep(self, network: Seq2Seq, epoch: int, validation: Validation) -> None:
         """Writes the network's weights if they are among the best.
 
-        A run stopped within an epoch and resumed validates this epoch twice; the better weights are kept.
+        A run that is stopped within an epoch and resumed validates that epoch twice; the better weights are kept.
         """
         same = [kept for kept in self.best_epochs if kept.epoch == epoch]
         others = [kept for kept in self.best_epochs if kept.epoch != epoch]
@@ -196,7 +197,7 @@ class Checkpoints:
 
 
 def locate_state(directory: Path) -> Path:
-    """Returns the file of the state in a model directory."""
+    """Returns the path of the state file in a model directory."""
     return directory / CHECKPOINTS / STATE
 
 
@@ -224,7 +225,7 @@ def list_interrupted(model: Path) -> list[Path]:
 def parse_facts(path: Path, arrays: NamedArrays) -> dict[str, Any]:
     """Returns the facts among the entries of the state.
 
-    Raises DamagedError if they are missing or of another format.
+    Raises DamagedError if they are missing or in another format.
     """
     try:
         facts: dict[str, Any] = build(dict, parse_json(str(arrays[FACTS])))
@@ -269,10 +270,11 @@ STALE = 120.0  # seconds without a heartbeat after which a process counts as dea
 
 @contextmanager
 def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Iterator[None]:
-    """Holds the lock of a model directory, after checking in advance that the model may be written.
+    """Holds the lock of a model directory, after checking that the model may be written.
 
-    The remains of a killed training may be overwritten unless a checkpoint would be lost; a package, and a directory
-    with anything but a model, are never touched. Raises OutputError, and leaves a model that it refuses as it is.
+    What a killed training run left may be overwritten unless a checkpoint would be lost. Packaged models, and
+    directories that contain anything other than a model, are never touched. Raises OutputError, leaving a refused model
+    unchanged.
     """
     # 1. Refuse a directory of something else. The folder `checkpoints` alone does not make it a model's: other
     #    programs have one too.
@@ -307,7 +309,7 @@ def lock_model(directory: Path, *, replace: bool, resume: bool = False) -> Itera
 
 
 def refuse_foreign_directory(directory: Path) -> None:
-    """Raises OutputError if a non-empty directory is not a model's; --force does not replace it."""
+    """Raises OutputError if a directory contains something other than a model; not even --force replaces it."""
     if directory.is_dir() and any(directory.iterdir()):
         raise OutputError(
             f"{directory}/ contains something other than a model", hint="name another directory with --model"
@@ -344,7 +346,7 @@ def refuse_to_replace(directory: Path, *, replace: bool, resume: bool) -> None:
 
 
 def refuse_earlier(directory: Path, command: str) -> None:
-    """Raises OutputError, once, if the state is not of the training that was last begun here."""
+    """Raises OutputError, but only once, if the state is not from the training run that was last started here."""
     if is_of_earlier(directory):
         locate_state(directory).with_name(REPLACING).unlink()
         raise OutputError(
@@ -354,13 +356,13 @@ def refuse_earlier(directory: Path, command: str) -> None:
 
 
 def is_of_earlier(directory: Path) -> bool:
-    """Whether the state in a directory is of a training run that another was to replace."""
+    """Whether the state in a directory is from a training run that a later one was meant to replace."""
     state = locate_state(directory)
     return state.is_file() and state.with_name(REPLACING).exists()
 
 
 def remove_partial_files(directory: Path) -> None:
-    """Removes files that a killed process left half-written; a state may be three times as large as the weights."""
+    """Removes files that a killed process left half-written: a state can be three times as large as the weights."""
     for path in (*directory.glob(".*.partial"), *(directory / CHECKPOINTS).glob(".*.partial")):
         path.unlink(missing_ok=True)
     for staged in directory.glob(f"{STAGED}*"):
@@ -368,7 +370,7 @@ def remove_partial_files(directory: Path) -> None:
 
 
 def remove_untrained(directory: Path, *, is_new: bool) -> None:
-    """Removes the files of a training run that ended before its first update, and its directory if that is new."""
+    """Removes the files of a training run that ended before its first update, and its directory if it is new."""
     with suppress(DamagedError, OSError):
         facts = read_facts(directory)
         if facts is None or not facts["updates"]:
@@ -390,8 +392,8 @@ def require_writable(directory: Path) -> None:
 def hold_lock(path: Path, directory: Path) -> Iterator[None]:
     """Holds the lock file `path` for the model in `directory`. Raises OutputError if another process is using it.
 
-    The operating system's lock ends with its process, however that ends. On a shared file system without locks, or with
-    locks that hold only within a machine, the holder's heartbeat decides: the modification time of the file, renewed
+    The operating system releases its lock when the process ends, for whatever reason. If a shared file system has no
+    locks, or only locks within one machine, the holder's heartbeat decides: it renews the file's modification time
     every few seconds.
     """
     with path.open("a+", encoding="utf-8") as file:
@@ -437,7 +439,7 @@ def write_holder(file: IO[str], holder: dict[str, object]) -> None:
 
 
 def has_live_holder(path: Path, holder: dict[str, object]) -> bool:
-    """Whether the holder of the lock file had a recent heartbeat, by the clock of the file system."""
+    """Whether the holder of the lock file had a recent heartbeat, according to the file system's clock."""
     if not holder:
         return False
     with tempfile.NamedTemporaryFile(dir=path.parent) as probe:

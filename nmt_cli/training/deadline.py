@@ -1,7 +1,7 @@
-"""The deadline of a training run, and the share of its time that has passed. Knows a clock and no network.
+"""The deadline of a training run, and the share of its time that has passed. Depends on a clock, but not on a network.
 
 The learning rate follows this clock rather than a number of updates: a number planned at the start would miss the
-deadline as soon as other work on the machine slows updates down. Validations on the way count like updates.
+deadline as soon as other work on the machine slows updates down. Validations between updates count like updates.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ SEVERAL = 4  # times what a training run takes besides its updates, which leaves
 
 
 class TooShortError(OptionError):
-    """The given time does not suffice for a single update: without any, a training run takes `least` seconds here.
+    """The given time is too short for a single update: even without any, a training run takes `least` seconds here.
 
-    The hint names a time that fits: `whole` seconds, which is more where other stages share it, and how to continue if
-    something is done.
+    The hint names a time that is long enough (`whole` seconds where other stages share it), and says how to continue if
+    something is done already.
     """
 
     def __init__(self, message: str, least: int, whole: float | None = None, *, resumes: bool = False) -> None:
@@ -90,7 +90,7 @@ class Deadline:
 
     @property
     def slowdown(self) -> float:
-        """How many times as long work takes as when the export was measured, which is not repeated."""
+        """The factor by which work has slowed down since the export was measured; it is measured only once."""
         return self.update_seconds / self.first_update_seconds if self.first_update_seconds else 1.0
 
     @property
@@ -100,19 +100,19 @@ class Deadline:
 
     @property
     def is_measure_due(self) -> bool:
-        """Whether it is long ago that a validation was measured."""
+        """Whether the last measurement of a validation is too old."""
         return self.share - self.measured_share >= REMEASURED
 
     def expect_closing(self) -> None:
-        """Takes the time of the start so far as that of the end, until the end is measured.
+        """Assumes that closing takes as long as starting has taken so far, until closing is measured.
 
-        Compiling, measuring and exporting take longer than loading TensorFlow does, even from a cold disk: on two cores
-        that others used too, 86 seconds against 35.
+        Compiling, measuring and exporting take longer than loading TensorFlow, even from a cold disk: 86 seconds
+        against 35 on two cores that other processes used too.
         """
         self.export_seconds = self.elapsed
 
     def require_update(self, option: str | None, updates: int | None = 0) -> None:
-        """Raises TooShortError, naming a value of --time, if this time is too short for a first update."""
+        """Raises TooShortError, suggesting a value of --time, if the time left is too short for a first update."""
         if self.is_over and not updates:
             least = math.ceil(self.seconds - self.seconds_left + self.update_seconds)
             raise TooShortError(f"--time {option} is too short to learn anything", least)
@@ -122,7 +122,7 @@ class Deadline:
         self.validation_seconds, self.measured_share = seconds, self.share
 
     def start(self, *, elapsed: float | None = None, share: float = 0.0) -> None:
-        """Starts the training now, or continues one of which this time and share have passed."""
+        """Starts training now, or continues a run in which this time and share have already passed."""
         self.advanced_at, self.share = self.clock(), share
         self.measured_share = share
         if elapsed is not None:
@@ -131,8 +131,8 @@ class Deadline:
     def advance(self) -> float:
         """Returns the share of the training that has passed by now.
 
-        The share's remainder shrinks by the same factor as the time left since the last call. It thus stays continuous
-        when an estimate of the costs changes, and still reaches 1 at the deadline.
+        The remaining share shrinks by the same factor as the time left has since the last call. It thus stays
+        continuous when an estimate of the costs changes, and still reaches 1 at the deadline.
         """
         now, seconds_left = self.clock(), max(self.seconds_left, 0.0)
         passed = now - self.advanced_at
@@ -142,7 +142,7 @@ class Deadline:
         return self.share
 
     def finish_update(self) -> None:
-        """Takes the time since `advance` as that of an update; `update_seconds` is a mean of the last ones."""
+        """Records the time since `advance` as that of one update; `update_seconds` is the mean of the last ones."""
         self.timed_updates += 1
         seconds, count = self.clock() - self.advanced_at, min(self.timed_updates, RECENT_UPDATES)
         self.update_seconds += (seconds - self.update_seconds) / count
@@ -151,7 +151,7 @@ class Deadline:
 
     @property
     def updates_left(self) -> float:
-        """Number of updates that fit into the time left, without validations on the way."""
+        """Number of updates that fit into the time left, not counting validations between them."""
         return max(self.seconds_left, 0.0) / self.update_seconds
 
     def fit_epochs(self, updates: int) -> float:

@@ -1,17 +1,17 @@
-"""Chooses the settings left open by the user, by the size of the corpus or, with --time, by what the time allows.
+"""Chooses the settings that the user left open, by the size of the corpus or, with --time, by what the time allows.
 
     5,000 pairs     256 / 384 units, dropout 0.3, batches of 64, rate 0.003, 24 epochs: 1,896 updates
     50,000 pairs    256 / 512 units, dropout 0.1, batches of 128, rate 0.005, 10 epochs: 3,910 updates
 
-A small corpus needs a small network, strong dropout, small batches and many passes. The number of updates matters, not
-that of passes: 10 epochs of 5,000 pairs in batches of 128 are 400 updates, after which a network has learned next to
-nothing (benchmarks/log/small-corpora.md). A setting that is typed, or set in a file, is never changed.
+A small corpus needs a small network, strong dropout, small batches and many passes. What matters is the number of
+updates, not of passes: 10 epochs of 5,000 pairs in batches of 128 are 400 updates, after which a network has learned
+next to nothing (benchmarks/log/small-corpora.md). Settings that the user typed, or set in a file, are never changed.
 
 A large network makes fewer updates in the same time, and after few updates it has learned less than a small one. On the
-bundled corpus, in the time of 450 updates the default network reached a dev BLEU of 5.6, and the small one with 900
-updates 8.5; in the time of 1,900 updates it was 22.7, against 23.6 with 3,400 updates (benchmarks/log/minutes.md; with
-a learning rate of 2e-3). With 160,000 pairs, a wider network is better if an hour allows more than ten epochs of it
-(benchmarks/log/hour.md).
+bundled corpus, the default network reached a dev BLEU of 5.6 after 450 updates; in the same time, the small one made
+900 updates and reached 8.5. After 1,900 updates, the default network reached 22.7; in the same time, the small one made
+3,400 updates and reached 23.6 (benchmarks/log/minutes.md; with a learning rate of 2e-3). With 160,000 pairs, a wider
+network is better if an hour allows more than ten epochs of it (benchmarks/log/hour.md).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RATE_OF_CHILDREN = 1.4  # times that of a network without a parent (benchmarks/l
 
 
 class SizeRule(NamedTuple):
-    """The best settings for corpora of a size. A rate is for the rule's own batch."""
+    """The best settings for corpora up to a certain size. The learning rate is for the rule's own batch size."""
 
     name: str  # of the network
     most_pairs: float
@@ -50,7 +50,7 @@ class SizeRule(NamedTuple):
     typing_errors: float = 0.0  # where the source has casual spelling at all
 
     def fit_rate(self, batch: int) -> float:
-        """Returns the learning rate for another batch: gradient noise falls with the root of its size."""
+        """Returns the learning rate for another batch size: gradient noise falls with the root of the size."""
         return min(LARGEST_RATE, round(self.learning_rate * math.sqrt(batch / self.batch), 5))
 
 
@@ -67,13 +67,13 @@ RULES = (
 
 
 def count_epochs(pairs: int, epoch_pairs: int | None = None, *, fewest: int = FEWEST_EPOCHS) -> int:
-    """Returns the epochs, of `epoch_pairs` or all pairs: their total grows with the root of the number of pairs."""
+    """Returns the number of epochs, of `epoch_pairs` or all pairs; the pairs seen grow with the root of `pairs`."""
     seen = EPOCHS_TIMES_ROOT * math.sqrt(max(pairs, 1))
     return max(fewest, min(MOST_EPOCHS, round(seen / max(min(pairs, epoch_pairs or pairs), 1))))
 
 
 def count_usual_updates(pairs: int) -> int:
-    """Returns the updates that a training run on so many pairs makes by default: some 1,900 with 5,000."""
+    """Returns how many updates a training run on this many pairs makes by default: about 1,900 for 5,000 pairs."""
     return count_epochs(pairs) * math.ceil(pairs / find_rule(pairs).batch)
 
 
@@ -83,10 +83,10 @@ def find_rule(pairs: int) -> SizeRule:
 
 
 def fit_to_corpus(request: TrainRequest) -> TrainRequest:
-    """Chooses the open settings of a request by the number of its training pairs.
+    """Chooses the open settings of a request according to the number of its training pairs.
 
-    Keeps all settings of a request that does not know which are open, or of one for fine-tuning: training from a model
-    with the same subwords.
+    Changes nothing if the request does not say which settings are open, or if it is for fine-tuning: training from a
+    model with the same subwords.
     """
     parent = None if request.explicit is None else load_initial_model(request.training)
     if request.explicit is None or (parent is not None and has_same_subwords(request.corpus, parent)):
@@ -109,7 +109,7 @@ def fit_to_sentences(request: TrainRequest, explicit: Collection[str], parent: M
 
 
 def fit_to_pictures(request: TrainRequest, explicit: Collection[str], parent: ModelDirectory | None) -> TrainRequest:
-    """Chooses additive attention if open, since it finds the region that a word is about: the rules are for text."""
+    """Chooses additive attention if open: it finds the region that a word is about, and the rules are for text."""
     if isinstance(request.network, RnnConfig) and "attention" not in explicit:
         return replace(request, network=replace(request.network, attention="additive"))
     return request
@@ -133,7 +133,7 @@ def fit_child(rule: SizeRule, request: TrainRequest, pairs: int) -> TrainRequest
 
 
 def fit_network(rule: SizeRule, network: ModelConfig, explicit: Collection[str]) -> ModelConfig:
-    """Chooses the open settings of the network: its widths, dropout, and companions of the default attention."""
+    """Chooses the open settings of the network: its widths, dropout, and what goes with the default attention."""
     is_recurrent = isinstance(network, RnnConfig)
     chosen = {name: value for name, value in rule.network.items() if is_recurrent or name == "dropout"}
     if is_recurrent and "attention" not in explicit:
@@ -145,7 +145,7 @@ def fit_network(rule: SizeRule, network: ModelConfig, explicit: Collection[str])
 
 
 def fit_heads(network: RnnConfig, most: int) -> RnnConfig:
-    """Gives attention with heads as many as divide its widths, at most `most`."""
+    """Sets the highest number of heads, at most `most`, that divides the widths of an attention with heads."""
     if not network.attention_kind.has_heads:
         return network
     shared = math.gcd(network.attention_units, network.memory_width)
@@ -201,7 +201,7 @@ def choose_first_size(network: ModelConfig, facts: dict[str, Any] | None) -> Mod
 
 
 def choose_larger_size(network: ModelConfig, small: ModelConfig, pairs: int, updates: float) -> ModelConfig:
-    """Returns the network to train: `small`, with `updates` updates in the given time, `network`, or a wider one."""
+    """Returns the network to train: `small`, which can make `updates` updates in time, `network`, or a wider one."""
     if updates < UPDATES_FOR_DEFAULT:
         return small
     is_long = updates >= UPDATES_FOR_WIDE and pairs >= PAIRS_FOR_WIDE

@@ -46,11 +46,11 @@ class SingleProcess:
         return flag
 
     def share_number(self, number: float) -> float:
-        """Returns the number of the chief."""
+        """Returns the chief's value of `number`."""
         return number
 
     def share_deadline(self, deadline: Deadline) -> Deadline:
-        """Returns the deadline of the chief. All processes read its clock, so that they decide alike."""
+        """Returns the chief's deadline. All processes read its clock, so that they decide alike."""
         return deadline
 
     def share_validation(self, measure: Callable[[], Validation]) -> Validation:
@@ -62,7 +62,7 @@ class SingleProcess:
 
 
 class ProcessCluster(SingleProcess):
-    """One of several processes under a MultiWorkerMirroredStrategy; all must call the same methods in one order."""
+    """One of several processes under MultiWorkerMirroredStrategy; all must call the same methods in the same order."""
 
     def __init__(self, strategy: tf.distribute.Strategy, *, is_chief: bool) -> None:
         self.strategy = strategy
@@ -82,7 +82,7 @@ class ProcessCluster(SingleProcess):
         return bool(self.broadcast_from_chief([float(flag)])[0])
 
     def broadcast_from_chief(self, values: Sequence[float]) -> NDArray[np.float64]:
-        """Returns the values of the chief, in all processes."""
+        """Returns the chief's `values` in all processes."""
         # Every replica of the chief adds the values and a 1, all others add 0; so the 1s count the chief's replicas.
         summands = np.array([1.0, *values]) * self.is_chief
         replicas, *totals = self.compiled_sum(tf.constant(summands, tf.float64)).numpy()
@@ -117,7 +117,7 @@ ROWS_PER_PART, TOKENS_PER_PART = 32, 512
 
 
 def make_strategy(config: TrainOptions, role: ProcessRole) -> tf.distribute.Strategy:
-    """Returns the strategy of `tf.distribute` for the devices of a training run.
+    """Returns the `tf.distribute` strategy for the devices of a training run.
 
     Must be called before TensorFlow does anything else; the processes named in TF_CONFIG meet here. Raises OptionError
     if there are more devices than sentences in a batch.
@@ -145,7 +145,7 @@ def check_batch_size(config: TrainOptions, devices: int) -> None:
 
 
 def make_cluster(strategy: tf.distribute.Strategy, role: ProcessRole) -> SingleProcess:
-    """Returns this process's agreement with the others, if any."""
+    """Returns the object through which this process agrees with the others, if there are any."""
     return ProcessCluster(strategy, is_chief=role.is_chief) if role.processes > 1 else SingleProcess()
 
 
@@ -161,7 +161,7 @@ def describe_devices(strategy: tf.distribute.Strategy, role: ProcessRole) -> str
 
 
 def count_parts(config: TrainOptions, replicas: int) -> int:
-    """Returns the number of parts that each of `replicas` makes of its share of a batch, to learn from in parallel.
+    """Returns how many parts each of `replicas` splits its share of a batch into, to learn from them in parallel.
 
     On a CPU each part gets a core. A network like this computes thousands of small products per update, and sharing
     each of them among the cores costs more than it gains (benchmarks/log/training-speed.md).

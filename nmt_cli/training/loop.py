@@ -4,9 +4,9 @@
     epoch 2: 40 updates, checkpoint (five minutes are over), 39 updates, validation, checkpoint
     epoch 3: 12 updates, the loss is NaN: back to the last checkpoint, with half the learning rate
 
-All that changes between updates, except arrays, is in `Progress`, which a checkpoint contains: a killed and resumed run
-makes the updates that an uninterrupted one makes. Knows neither the network nor the devices: `Trainer` makes an update,
-`Validator` measures the weights.
+Everything that changes between updates, except arrays, is in `Progress`, which is part of a checkpoint. A run that is
+killed and resumed thus makes the same updates as an uninterrupted one. Knows neither the network nor the devices:
+`Trainer` makes an update, `Validator` measures the weights.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ WARM_UP = 20  # updates of a process before which its speed says little: TensorF
 class Meter:
     """The sums of one epoch, possibly started by an earlier process.
 
-    Speed counts only the steps of this process, without the first, in which TensorFlow may compile for seconds.
+    The speed counts only the steps of this process, except the first, in which TensorFlow may compile for seconds.
     """
 
     nats: float = 0.0
@@ -91,7 +91,7 @@ MAX_ROLLBACKS = 3  # before a run is given up
 
 
 class Diverged(Exception):
-    """Training diverged and must be rolled back; the text says how that shows."""
+    """Training diverged and must be rolled back; the message names the symptom."""
 
 
 @dataclass
@@ -105,8 +105,8 @@ class LossMonitor:
     def add(self, loss: float) -> None:
         """Adds the loss of an update.
 
-        Raises Diverged if it is NaN or infinite, or if the mean is both twice its minimum and 2 nats above it. Batches
-        of long and short sentences differ by less, and so does a batch of noise from the mean.
+        Raises Diverged if it is NaN or infinite, or if the mean is both twice its minimum and 2 nats above it.
+        Differences between batches of long and short sentences, or a single batch of noise, stay below that.
         """
         if not math.isfinite(loss):
             raise Diverged("the loss is NaN or infinite")
@@ -123,7 +123,7 @@ class LossMonitor:
 
     @property
     def is_calm(self) -> bool:
-        """Whether the loss is not already rising towards a divergence, when a checkpoint would be useless."""
+        """Whether the loss is not rising towards a divergence already; if it were, a checkpoint would be useless."""
         return max(self.mean or 0.0, self.last) <= (self.least or 0.0) + self.allowance / 2
 
 
@@ -151,7 +151,7 @@ class Progress:
     share: float = 0.0  # of the training that has passed, 0 to 1
 
     def to_mapping(self) -> dict[str, Any]:
-        """Returns the progress in the form of the checkpoint, from which `records.build` makes it again."""
+        """Returns the progress in the form stored in the checkpoint, from which `records.build` restores it."""
         return asdict(self) | {"meter": self.meter.to_mapping()}
 
 
@@ -220,7 +220,7 @@ class TrainingRun:
         self.stopped = self.cluster.ask_anyone(self.request.watcher.should_stop())
 
     def follow_clock(self, deadline: Deadline) -> None:
-        """Sets the learning rate for the share of the time that has passed; measures costs again where it is due."""
+        """Sets the learning rate for the share of time that has passed; measures a validation again when due."""
         self.schedule.set_elapsed_share(deadline.advance())
         if deadline.is_measure_due:
             deadline.set_validation(self.cluster.share_number(self.validator.estimate_seconds(self.trainer)))
@@ -252,8 +252,8 @@ class TrainingRun:
     def is_time_up(self) -> bool:
         """Whether the deadline allows no further update.
 
-        A process makes one update in any case while some weights are not validated: none were ever kept, or the run was
-        killed before it validated the last ones. After that update it stops, and so validates them.
+        If no weights were ever kept, or if the run was killed before it validated the last ones, a process makes one
+        update in any case. After that update it stops, and thereby validates the weights.
         """
         if self.deadline is None or not self.deadline.is_over:
             return False
@@ -300,7 +300,7 @@ class TrainingRun:
         """Ends the run within an epoch: writes a checkpoint to resume from, then validates the weights.
 
         The checkpoint comes first, since whoever asks a process to stop may soon kill it. It does not include this
-        validation, which an uninterrupted run would not make; only at a deadline does every run make it, and so another
+        validation, which an uninterrupted run would not make. At a deadline, however, every run makes it, so another
         checkpoint follows.
         """
         if self.is_ahead_of_history:
@@ -334,7 +334,7 @@ class TrainingRun:
             self.request.watcher.warn(validation.failures)
 
     def validate_epoch(self) -> Validation:
-        """Validates the current weights; a deadline learns how long it took."""
+        """Validates the current weights, and tells the deadline, if there is one, how long that took."""
         before = 0.0 if self.deadline is None else self.deadline.elapsed
         self.request.watcher.report_validation(self.progress.epoch)
         validation = self.cluster.share_validation(lambda: self.validator.validate(self.trainer))
@@ -367,7 +367,7 @@ class TrainingRun:
         )
 
     def is_checkpoint_due(self) -> bool:
-        """Whether it is time for a checkpoint; never after the last update of an epoch, which one follows anyway."""
+        """Whether it is time for a checkpoint; never after an epoch's last update, where one is written anyway."""
         progress, minutes = self.progress, self.trainer.config.checkpoint_minutes
         is_old = time.monotonic() - self.saved_at >= 60 * minutes
         return is_old and progress.losses.is_calm and progress.meter.steps < self.updates_of_epoch
@@ -418,7 +418,7 @@ class TrainingRun:
     def roll_back(self, problem: Diverged) -> None:
         """Returns to the last checkpoint and continues with half the learning rate.
 
-        Raises TrainingError after the last one.
+        Raises TrainingError if no rollback is left.
         """
         rollbacks = self.progress.rollbacks
         if rollbacks == MAX_ROLLBACKS:

@@ -1,4 +1,4 @@
-"""Settings of training, and the learning rate that they give.
+"""The settings of training, and the learning rate that follows from them.
 
     nmt train --epochs 5 --init-from eng-deu     TrainOptions(epochs=5, init_from="eng-deu"), whose rate is 0.0005
 

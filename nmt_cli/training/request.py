@@ -1,13 +1,13 @@
-"""The request for a training run: one object that the command, Python and the run itself share.
+"""The request for a training run: one object shared by the command line, the Python API and the run itself.
 
     corpus = PreparedCorpus.load(Path("prepared"))
     request = TrainRequest(corpus, Path("model"), ModelConfig.from_options(units=64), TrainOptions(epochs=5))
     report = train(request)
 
-`api.train.open_request` makes it of all options. Later decisions replace a field each: the settings that the size of
-the corpus leaves open, the seed and the directory of each of several runs, the corpus and the direction of a helper
-model. `TF_CONFIG` says which process this one is among those that train together. Loads neither TensorFlow nor Keras:
-the command line makes a request before it waits for them.
+`api.train.open_request` makes it from all options. Later decisions replace some of its fields. They choose open
+settings by the size of the corpus, the seed and directory of each of several runs, and the corpus and direction of a
+helper model. `TF_CONFIG` says which of the processes that train together this one is. Loads neither TensorFlow nor
+Keras: the command line makes a request before it waits for them.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ SINGLE_PROCESS = ProcessRole()
 class TrainRequest:
     """A training run: its corpus in the direction that is trained, the directory of the model, and all options.
 
-    The caller holds the lock of `directory` (`checkpoints.lock_model`). In a process that is not the chief, it only
-    receives checkpoints of its own, to roll back to.
+    The caller holds the lock of `directory` (`checkpoints.lock_model`). In a process that is not the chief, the
+    directory receives only that process's own checkpoints, to roll back to.
     """
 
     corpus: PreparedCorpus
@@ -145,7 +145,7 @@ SavedOptions = Mapping[type[Settings], Mapping[str, Any]]
 
 
 def read_started_facts(directory: Path) -> dict[str, Any] | None:
-    """Returns the facts of the checkpoint in a model directory; None if training could not resume it.
+    """Returns the facts of the checkpoint in a model directory; None if there is none to resume from.
 
     A run killed before its first update, and before any rollback, may as well start over.
     """
@@ -156,7 +156,7 @@ def read_started_facts(directory: Path) -> dict[str, Any] | None:
 
 
 def read_saved_options(directory: Path, options: Mapping[str, Any], explicit: Collection[str]) -> SavedOptions:
-    """Returns `select_saved` of the options of the checkpoint in `directory`; empty without a checkpoint."""
+    """Returns what `select_saved` selects from the checkpoint in `directory`; empty without a checkpoint."""
     facts = read_started_facts(directory)
     if facts is None:
         return {}
@@ -170,7 +170,7 @@ def select_saved(
 ) -> SavedOptions:
     """Returns the saved options without the `explicit` ones; `options` holds all values.
 
-    Raises OptionError, naming them, if explicit options differ that cannot change.
+    Raises OptionError if explicit options that cannot change differ, and names them.
     """
     refuse_changes(directory, saved, {name: options[name] for name in explicit if name in options})
     return {kind: drop_replaced(kind, values, explicit) for kind, values in saved.items()}
@@ -195,7 +195,7 @@ def refuse_changes(directory: Path, saved: SavedOptions, explicit: Mapping[str, 
 
 
 def refuse_options(directory: Path, changed: Sequence[tuple[str, str]], hint: str) -> None:
-    """Raises OptionError, naming them, if options changed, each with its text before and after, as in the `hint`."""
+    """Raises OptionError if options changed, naming each before and after; `hint` can refer to {before} and {after}."""
     if changed:
         before, after = (", ".join(texts) for texts in zip(*changed, strict=True))
         raise OptionError(
@@ -205,7 +205,7 @@ def refuse_options(directory: Path, changed: Sequence[tuple[str, str]], hint: st
 
 
 def list_fields(kind: type[Settings]) -> list[dataclasses.Field[Any]]:
-    """Returns the fields of settings, including those of every class that an option chooses, each once."""
+    """Returns the fields of settings, each once, including those of every class that an option can choose."""
     fields = {field.name: field for part in kind.list_option_classes() for field in dataclasses.fields(part)}
     return list(fields.values())
 
@@ -239,7 +239,7 @@ def list_changes(
 def compare_option(
     field: dataclasses.Field[Any], before: Any, after: Any, free: Collection[str] = CHANGEABLE
 ) -> Iterator[tuple[str, str]]:
-    """Yields an option before and after if it differs. More epochs and another time do not count."""
+    """Yields an option before and after the change if it differs. More epochs, or another time, do not count."""
     may_change = (
         field.name in free
         or (field.name == "epochs" and after > before)

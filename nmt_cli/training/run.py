@@ -84,7 +84,7 @@ def explain_errors(role: ProcessRole) -> Iterator[None]:
 
 
 def find_reason(error: tf.errors.OpError) -> str:
-    """Returns the line of TensorFlow's message that names the cause, after headings and places in the code."""
+    """Returns the line of TensorFlow's message that names the cause, skipping headings and code locations."""
     lines: list[str] = (error.message or "").splitlines()
     return next((line for line in lines if line[:1].isalpha() and not line.endswith(":")), type(error).__name__)
 
@@ -95,13 +95,13 @@ def locate_run(directory: Path, number: int) -> Path:
 
 
 def train_repeatedly(request: TrainRequest, train: Callable[[TrainRequest], TrainReport]) -> TrainReport:
-    """Trains `request.runs` times with its seed and the following ones, and returns the report of the best run.
+    """Trains `request.runs` times, with its seed and the following ones, and returns the report of the best run.
 
-    Each run gets the whole --time. Its model is in a directory of its own; the best is copied to the request's, whose
-    lock the caller holds. A run stopped by the watcher is the last; if it fails, the best of those before it is still
-    copied. The passed epochs of the report are the last run's. Unless the stages of runs with synthetic pairs are
-    kept, they, which only --resume needs, are removed once all runs are done. Raises the errors of `train` and
-    `lock_model`.
+    Each run gets the whole --time. Each model gets its own directory; the best is copied to the request's directory,
+    whose lock the caller holds. If the watcher stops a run, no other follows; if a run fails, the best of the earlier
+    ones is still copied. The report's passed epochs are those of the last run. Once all runs are done, the stages of
+    runs with synthetic pairs are removed unless they are to be kept: only --resume needs them. Raises the errors of
+    `train` and `lock_model`.
     """
     if request.force:
         remove_runs(request.directory)
@@ -129,7 +129,7 @@ def train_repeatedly(request: TrainRequest, train: Callable[[TrainRequest], Trai
 
 
 def remove_runs(directory: Path) -> None:
-    """Removes the runs of an earlier training, which --resume would mistake for this one's.
+    """Removes the runs of an earlier training, which --resume would mistake for runs of this one.
 
     Raises OutputError for a run that is still being trained, or is not a model.
     """

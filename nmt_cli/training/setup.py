@@ -1,12 +1,12 @@
-"""From a request to a run that is ready for its next update: new, or restored from its checkpoint.
+"""Turns a request into a run that is ready for its next update: a new run, or one restored from its checkpoint.
 
     nmt train --time 30m --resume          # 5,000 pairs, stopped after 400 updates in 10 of 20 minutes
 
 `prepare_run` reads the checkpoint's facts, refuses another corpus or network, and builds network, batches and learning
-rate as they were after 400 updates. Half of the time had passed; of 30 minutes it is a third, and the learning rate
-moves from the old plan's to the new one's (`hand_over_time`). With a time limit, a few updates, a validation and an
-export are timed first, so that the rest of the time can be planned; a small network is timed where the time decides the
-size (`defaults.choose_larger_size`). Of several processes, the chief's costs count.
+rate as they were after 400 updates. Half of the time had passed, which is a third of 30 minutes; the learning rate
+moves from the old plan's to the new plan's (`hand_over_time`). With a time limit, a few updates, a validation and an
+export are timed first, so that the rest of the time can be planned. If the time also decides the size, a small network
+is timed (`defaults.choose_larger_size`). If several processes train together, the chief's costs count.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def prepare_run(request: TrainRequest) -> TrainingRun:
 
 
 def open_deadline(request: TrainRequest, cluster: SingleProcess, updates: int | None) -> Deadline | None:
-    """Returns the deadline of a training run with `updates` so far, if it has any.
+    """Returns the deadline, if any, of a training run that has made `updates` so far.
 
     Raises TooShortError if loading TensorFlow alone took so long that no time is left.
     """
@@ -209,7 +209,7 @@ def build_run(
 
 
 def make_schedule(config: TrainOptions, batches: TrainingBatches, handover: Handover | None) -> Schedule:
-    """Returns the learning rate schedule of a timed run, or of one with a number of epochs."""
+    """Returns the learning rate schedule of a timed run, or of one with a fixed number of epochs."""
     if config.time:
         return TimedSchedule(config, handover)
     steps = None if handover is None else handover.steps
@@ -240,7 +240,7 @@ def restore_parent(facts: dict[str, Any]) -> ParentInfo | None:
 
 
 def start_clock(run: TrainingRun, deadline: Deadline) -> None:
-    """Starts the clock of a run, measuring its last steps; a resumed run continues where its checkpoint stopped it.
+    """Measures a run's closing steps and starts its clock; a resumed run's clock continues from its checkpoint.
 
     Raises TooShortError if the time is too short for a single update.
     """
@@ -270,10 +270,10 @@ def describe_run(run: TrainingRun, policy: str, devices: str, choice: str | None
 
 
 def measure_pace(run: TrainingRun, deadline: Deadline) -> None:
-    """Sets the cost of an update, and leaves the run in the state that it had.
+    """Measures the cost of an update, and leaves the run in its previous state.
 
-    This state is written to a file: a copy in memory would occupy memory just when the export needs most of it. The
-    checkpoint of an earlier training stays until this one is known to begin.
+    That state is written to a file, because a copy in memory would take up space just when the export needs most of it.
+    The checkpoint of an earlier training run stays until it is certain that this run begins.
     """
     run.request.directory.mkdir(parents=True, exist_ok=True)  # of a helper model, nobody has made it yet
     with tempfile.TemporaryDirectory(prefix=STAGED, dir=run.request.directory) as folder:
@@ -286,7 +286,7 @@ def measure_pace(run: TrainingRun, deadline: Deadline) -> None:
 
 
 def measure_closing(run: TrainingRun, deadline: Deadline) -> None:
-    """Sets the costs of a validation and of the steps after the last one. Raises TooShortError."""
+    """Measures the costs of a validation and of what follows the last validation. Raises TooShortError."""
     validator, keras = run.validator, run.validator.translator
     # 1. Time a validation, on a part of the development set.
     deadline.validation_seconds = run.cluster.share_number(validator.estimate_seconds(run.trainer))
@@ -332,7 +332,7 @@ def measure_seconds(work: Callable[[], object]) -> float:
 
 
 def plan_batches(facts: dict[str, Any], config: TrainOptions) -> EarlierBatches | None:
-    """Returns the batches with which the checkpoint's epoch continues, if `config` has others."""
+    """Returns the batch size with which the checkpoint's epoch continues, if that of `config` differs."""
     progress, training = facts["progress"], facts["identity"]["training"]
     saved = progress.get("earlier_batches")
     if saved is not None and saved["epoch"] >= progress["epoch"]:
@@ -343,7 +343,7 @@ def plan_batches(facts: dict[str, Any], config: TrainOptions) -> EarlierBatches 
 
 
 def plan_handover(facts: dict[str, Any], config: TrainOptions, batches: TrainingBatches) -> Handover | None:
-    """Returns where the schedule of a run with other plans takes over from the checkpoint's.
+    """Returns where the schedule of a run whose plans changed takes over from the checkpoint's schedule.
 
     If the plans are unchanged, returns the checkpoint's own handover, if any.
     """
@@ -367,7 +367,7 @@ def plan_handover(facts: dict[str, Any], config: TrainOptions, batches: Training
 
 
 def restore_plans(facts: dict[str, Any], config: TrainOptions) -> TrainOptions:
-    """Returns `config` with the checkpoint's length and batches of the run."""
+    """Returns `config` with the length and the batch size that the run had in the checkpoint."""
     training = facts["identity"]["training"]
     names = [name for name in ("epochs", "time", "batch", "batch_tokens") if name in training]
     return replace(config, **{name: training[name] for name in names})
@@ -376,7 +376,7 @@ def restore_plans(facts: dict[str, Any], config: TrainOptions) -> TrainOptions:
 def hand_over_time(
     facts: dict[str, Any], before: TrainOptions, config: TrainOptions, handover: Handover | None
 ) -> Handover | None:
-    """Returns the handover of a run with another --time; the existing handover if the time is the same."""
+    """Returns the handover of a run whose --time changed; the existing handover if the time is the same."""
     if before.time == config.time:
         return handover
     former = TimedSchedule(before, handover)

@@ -58,7 +58,7 @@ FIRST_GPU = (8, 0)  # compute capability of the first NVIDIA GPUs with bfloat16
 
 
 def choose_policy(mixed: bool | None) -> str:
-    """Returns the name of the Keras dtype policy; None: mixed precision if and only if it is faster here."""
+    """Returns the name of the Keras dtype policy; None means mixed precision only if it is faster here."""
     fast = is_fast_in_bfloat16() if mixed is None else mixed
     return MIXED if fast else FLOAT32
 
@@ -66,7 +66,7 @@ def choose_policy(mixed: bool | None) -> str:
 def is_fast_in_bfloat16() -> bool:
     """Whether the machine multiplies bfloat16 faster than float32.
 
-    Queries the devices instead of timing them: equal machines must train equal models.
+    Queries the devices instead of timing them, because equal machines must train equal models.
     """
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
@@ -111,8 +111,8 @@ def choose_kernels(asked: Kernels, network: Seq2Seq, replicas: int) -> Kernels:
         cudnn    each recurrence is one kernel of NVIDIA's library, if Keras finds a GPU, else Keras' own loop
         xla      the whole update is compiled for the shape of the batch
 
-    XLA cannot compile cuDNN's kernels, so no update has both; nor a decoder that TensorFlow differentiates step by
-    step, with input feeding or several layers of additive attention.
+    XLA cannot compile cuDNN's kernels, so no update uses both. Nor can it compile a decoder that TensorFlow
+    differentiates step by step: one with input feeding or several layers of additive attention.
     """
     if asked != "auto":
         return asked
@@ -130,7 +130,7 @@ def prepare_network(network: Seq2Seq, kernels: Kernels) -> None:
 
 
 def round_up(ids: NDArray[Any]) -> NDArray[Any]:
-    """Pads ids (B, S), or features (B, S, D), at the end of the first two axes, as XLA likes them."""
+    """Pads ids (B, S), or features (B, S, D), at the end of the first two axes, to sizes that suit XLA."""
     padding = [(0, -size % multiple) for size, multiple in zip(ids.shape, ROUNDED, strict=False)]
     fill = 0 if ids.dtype.kind == "i" else np.nan
     return np.pad(ids, padding + [(0, 0)] * (ids.ndim - len(ROUNDED)), constant_values=fill)
@@ -148,8 +148,9 @@ class Handover:
 class Schedule(keras.optimizers.schedules.LearningRateSchedule):
     """The learning rate of a run of `steps` updates: a linear warm-up to the peak, then half a cosine down to 0.
 
-    `factor` scales the whole schedule and may be lowered during training. After a `handover` the rate moves linearly
-    from the former schedule to this one, over the same share of the remaining steps as the warm-up has of all.
+    `factor` scales the whole schedule and may be lowered during training. After a `handover`, the rate moves linearly
+    from the former schedule to this one; this takes the same share of the remaining steps as the warm-up takes of all
+    steps.
     """
 
     def __init__(self, config: TrainOptions, steps: int, handover: Handover | None = None) -> None:
@@ -199,9 +200,9 @@ class TimedSchedule(Schedule):
 class ReplicaAdam(keras.optimizers.Adam):
     """Adam that clips the gradient of the whole batch, and reads and writes each weight only once.
 
-    Keras 3 clips the gradient of each replica and then sums: two replicas would make another update than one. Here the
-    sum comes first, and Keras must not sum again. Keras' update also takes a dozen operations, each a pass over the
-    weights or moments; TensorFlow does it in a single operation, three times as fast.
+    Keras 3 clips the gradient of each replica and then sums, so two replicas would make a different update from one.
+    Here the sum comes first, and Keras must not sum again. Keras' update also takes a dozen operations, each a pass
+    over the weights or moments; TensorFlow does it in a single operation, three times as fast.
     """
 
     def _clip_gradients(self, grads: list[tf.Tensor]) -> list[tf.Tensor]:
@@ -299,7 +300,7 @@ class SmoothedCrossEntropy:
     """The cross-entropies of N positions, with smoothing and without, computed together with the logits.
 
     The gradient is written out, from the logits back through the product that makes them. (N, V) is by far the largest
-    tensor of a training step, and TensorFlow's own gradient passes over it a dozen times (what this costs is in
+    tensor of a training step, and TensorFlow's own gradient passes over it a dozen times (for the cost, see
     benchmarks/log/training-speed.md). Here there are few passes:
 
     1. the product with `weights`, plus the bias, gives the logits;
@@ -365,7 +366,7 @@ ReplicaUpdate = Callable[[tf.Tensor, tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor
 
 
 class Trainer:
-    """Updates a network under a `tf.distribute` strategy (by default, of one device).
+    """Updates a network under a `tf.distribute` strategy (by default, with one device).
 
     The objective of an update is the mean over all real target tokens of all its batches, whichever device holds them.
     A device may learn from several `parts` of its rows in parallel, one core each. Must be created within the scope of
@@ -388,7 +389,7 @@ class Trainer:
 
     @property
     def state(self) -> list[keras.Variable]:
-        """All that the next updates depend on: weights, dropout seeds, the optimizer's moments and step count."""
+        """Everything the next updates depend on: weights, dropout seeds, the optimizer's moments and step count."""
         return [*self.network.variables, *self.optimizer.variables]
 
     @property
@@ -411,11 +412,11 @@ class Trainer:
         return nats + float(self.compiled_step(*last, tokens)), tokens
 
     def fit(self, ids: NDArray[Any]) -> NDArray[Any]:
-        """Returns ids or features in a shape for which few updates are compiled."""
+        """Returns ids or features in a shape that keeps the number of compiled updates small."""
         return round_up(ids) if self.kernels == "xla" else ids
 
     def compile(self, update: ReplicaUpdate) -> tf.types.experimental.PolymorphicFunction:
-        """Returns `update`, compiled, for a batch whose rows all replicas share; it returns the nats of them all."""
+        """Compiles `update` for a batch whose rows are shared among all replicas; it returns the nats of all rows."""
 
         def run_on_replicas(*batch: tf.Tensor) -> tf.Tensor:
             return self.strategy.reduce(tf.distribute.ReduceOp.SUM, self.strategy.run(update, args=batch), axis=None)
@@ -438,7 +439,7 @@ class Trainer:
         return nats
 
     def accumulate(self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor) -> tf.Tensor:
-        """Adds the gradients of a batch that is not the last of its update to those accumulated; returns its nats."""
+        """Accumulates the gradients of a batch that is not the last of its update; returns its nats."""
         gradients, nats = self.compute_gradients(source, previous, target, tokens)
         for old, new in zip(self.accumulated, gradients, strict=True):
             old.assign_add(new)
@@ -447,7 +448,7 @@ class Trainer:
     def compute_gradients(
         self, source: tf.Tensor, previous: tf.Tensor, target: tf.Tensor, tokens: tf.Tensor
     ) -> tuple[list[tf.Tensor], tf.Tensor]:
-        """Returns the gradients of the trainable weights, and the nats, of the rows of this replica."""
+        """Returns, for the rows of this replica, the gradients of the trainable weights and the nats."""
         # 1. Split the rows into parts, one for each core.
         parts = list(zip(*map(self.split_batch, (source, previous, target)), strict=True))
         # 2. Compute the losses. No part depends on another, so TensorFlow runs them in parallel.

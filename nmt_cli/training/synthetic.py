@@ -3,17 +3,18 @@
     nmt train --synthetic back     # 5,000 pairs, and 20,000 sentences of the target language
     stage 1 of 3                   a reverse model of the pairs, in model/stages/reverse
     stage 2 of 3                   its translations: 19,400 synthetic pairs to learn, each tagged
-    stage 3 of 3                   the model, of two copies of each pair and all synthetic ones
+    stage 3 of 3                   the model, trained on two copies of each pair and all synthetic ones
 
-1. Each helper model is trained: the reverse model reads targets and writes sources, the forward model the other way.
+1. Each helper model is trained: the reverse model reads targets and writes sources, the forward model vice versa.
 2. Each task has a helper model translate text, and selects the pairs that may be learned.
 3. Real and synthetic pairs are mixed.
 4. The model is trained on the mixture.
 
-Every stage can be interrupted and resumed. Of several processes, the chief alone does all but the last. Sources:
-Sennrich, Haddow and Birch (2016) for back-translation; Nguyen et al. (2020), "Data Diversification"; Caswell, Chelba
-and Grangier (2019) for the tag; Kim and Rush (2016), "Sequence-Level Knowledge Distillation", for what a beam finds
-and greedy search is to find. Prints nothing."""
+Every stage can be interrupted and resumed. If several processes train together, the chief alone does all stages but the
+last. Sources: Sennrich, Haddow and Birch (2016) for back-translation; Nguyen et al. (2020), "Data Diversification";
+Caswell, Chelba and Grangier (2019) for the tag; Kim and Rush (2016), "Sequence-Level Knowledge Distillation", for
+teaching greedy search what a beam finds. Prints nothing.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +131,7 @@ def train_with_synthetic(request: TrainRequest) -> TrainReport:
 
 @dataclass
 class SyntheticRun:
-    """A running training with synthetic pairs."""
+    """A training run with synthetic pairs, in progress."""
 
     request: TrainRequest
     plan: Plan
@@ -241,7 +242,7 @@ class SyntheticRun:
         return replace(search, sampling=replace(search.sampling, seed=self.request.training.seed))
 
     def make_work(self, task: Task) -> HelperWork:
-        """Returns the work of the helper model of a task."""
+        """Returns the work for a task's helper model."""
         options = TranslateOptions(self.choose_search(task))
         return HelperWork(TranslationRequest(self.stages.directory / task.direction, options=options))
 
@@ -259,7 +260,7 @@ class SyntheticRun:
                     raise Interrupted(path.stem, self.number, self.plan.stages)
 
     def find_least_confidence(self, task: Task) -> float:
-        """Returns the confidence below which a helper model falls in one of a hundred development sentences."""
+        """Returns the confidence that one in a hundred of a helper model's development translations falls below."""
         path = self.stages.directory / f"{task.direction}.confidence.json"
         if not path.is_file():
             corpus = self.orient_corpus(task.direction)

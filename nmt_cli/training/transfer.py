@@ -1,9 +1,9 @@
-"""Training that starts from another model, whatever its subwords, and the old pairs replayed with the new ones.
+"""Starts training from another model, whatever its subwords, and replays old pairs along with the new ones.
 
 With the same subwords (`nmt prepare --tokenizer-from`), it is fine-tuning: all weights are the model's. With others,
-the model is a parent. The rows of pieces in both vocabularies are kept. The row of another piece is the mean of the
-rows of the parent's pieces that spell it; if the parent cannot spell it, the row is drawn from a normal distribution
-with the mean and standard deviations of the parent's rows. All other weights are the parent's.
+the model is a parent. The rows of pieces in both vocabularies are kept. Any other piece gets the mean of the rows of
+the parent's pieces that spell it. If the parent cannot spell it, its row is drawn from a normal distribution with the
+mean and standard deviations of the parent's rows. All other weights are the parent's.
 
     piece of the child      pieces of the parent      its row
     "▁der"                  "▁der"                    kept
@@ -12,8 +12,8 @@ with the mean and standard deviations of the parent's rows. All other weights ar
 
 Sources: Zoph, Yuret, May and Knight (2016), "Transfer Learning for Low-Resource Neural Machine Translation"; Nguyen and
 Chiang (2017), "Transfer Learning across Low-Resource, Related Languages for Neural Machine Translation". Letters: V
-pieces of a vocabulary, E the width of a row; the rows of the output bias have no width. Loads no Keras: settings are
-chosen by the model to start from, before TensorFlow starts.
+pieces of a vocabulary, E the width of a row; the rows of the output bias have no width. Does not load Keras: the model
+to start from determines settings before TensorFlow starts.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ CHANGEABLE = {"dropout"}  # options that the shapes of the weights do not depend
 
 
 def find_parent(config: TrainOptions) -> Path | None:
-    """Returns the directory of the --init-from model, which may be a name. Raises NotFoundError without weights."""
+    """Returns the directory of the --init-from model, given as a path or name. Raises NotFoundError without weights."""
     if config.init_from is None:
         return None
     directory = find_model(Path(config.init_from))
     if (directory / CARD).is_file() and not (directory / WEIGHTS).is_file():
         raise NotFoundError(
-            f"{directory}/ has no {WEIGHTS}, from which training could continue",
+            f"{directory}/ has no {WEIGHTS} to start training from",
             hint="name a directory that `nmt train` wrote, or a package that contains this file",
         )
     return directory
@@ -68,10 +68,10 @@ def find_parent(config: TrainOptions) -> Path | None:
 def choose_network(
     corpus: PreparedCorpus, network: ModelConfig, config: TrainOptions, explicit: Collection[str]
 ) -> ModelConfig:
-    """Returns the network to train: `network` or, with --init-from, the model's with explicit CHANGEABLE options.
+    """Returns the network to train: `network` or, with --init-from, the model's, with explicit CHANGEABLE options.
 
-    `explicit` holds the names of the options of `network` set by the user. Raises DataError if the model reads sources
-    of another kind than the corpus has, OptionError if an explicit option contradicts the model.
+    `explicit` holds the names of the options of `network` set by the user. Raises DataError if the model reads a
+    different kind of source from the corpus's, and OptionError if an explicit option contradicts the model.
     """
     model = load_initial_model(config)
     if model is None:
@@ -96,7 +96,7 @@ def load_initial_model(config: TrainOptions) -> ModelDirectory | None:
 
 
 def check_same_sources(corpus: PreparedCorpus, model: ModelDirectory) -> None:
-    """Raises DataError if sources are text in one and pictures in the other, or if their features differ."""
+    """Raises DataError if only one of corpus and model has text as its source, or if their features differ."""
     depth, learned = read_vocabularies(corpus).features, model.card.vocabularies.get("features")
     if depth == learned:
         return
@@ -138,14 +138,14 @@ def load_replayed_corpus(corpus: PreparedCorpus, config: TrainOptions) -> Replay
     replayed = Replayed(old, exclude_held_out(old, corpus))
     if not len(replayed.rows):
         raise DataError(
-            f"{old.directory}/ has no training pairs to replay that are not held out in {corpus.directory}/",
+            f"no training pairs of {old.directory}/ can be replayed, because all are held out in {corpus.directory}/",
             hint="omit --replay, or name another corpus with it",
         )
     return replayed
 
 
 def extends_subwords(corpus: PreparedCorpus, old: PreparedCorpus) -> bool:
-    """Whether the subwords of a corpus begin with those of an older one: those of tags may follow."""
+    """Whether the subwords of a corpus begin with those of an older one; subwords for tags may follow."""
     if old.tokenizer_settings != corpus.tokenizer_settings:
         return False
     ours, theirs = list(corpus.tokenizers.values()), list(old.tokenizers.values())
@@ -170,7 +170,7 @@ NO_MATCH = PieceMatch((), is_shared=False)
 
 
 class PieceMatcher:
-    """The vocabulary in which pieces of others are found."""
+    """A vocabulary in which pieces of other vocabularies are looked up."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
@@ -191,7 +191,7 @@ class PieceMatcher:
         return symbols + [self.match_piece(key, folds=folds) for key in list_keys(other)[SPECIALS:]]
 
     def match_piece(self, key: PieceKey, *, folds: bool) -> PieceMatch:
-        """Returns the match of one piece; with `folds`, pieces of other case may also spell a lower-case piece."""
+        """Returns the match of one piece; with `folds`, pieces differing in case may also match a lower-case piece."""
         # 1. A piece of both vocabularies.
         if key in self.ids:
             return PieceMatch((self.ids[key],), is_shared=True)
@@ -226,7 +226,7 @@ class PieceMatcher:
 
     @cached_property
     def speller(self) -> Any:
-        """SentencePiece with this vocabulary, which keeps blanks: a piece may begin within a word."""
+        """SentencePiece with this vocabulary, keeping spaces as they are: a piece may begin within a word."""
         model = proto.ModelProto()
         model.CopyFrom(self.model)
         model.normalizer_spec.add_dummy_prefix = False
@@ -235,7 +235,7 @@ class PieceMatcher:
 
 
 def list_keys(tokenizer: Tokenizer) -> list[PieceKey]:
-    """Returns the key of each piece, equal for pieces of the same meaning in vocabularies of any kind."""
+    """Returns a key for each piece; in vocabularies of any kind, pieces with the same meaning have equal keys."""
     model = proto.ModelProto.FromString(tokenizer.model)
     is_word = tokenizer.settings.kind == "word"
     byte = proto.ModelProto.SentencePiece.BYTE
@@ -243,7 +243,7 @@ def list_keys(tokenizer: Tokenizer) -> list[PieceKey]:
 
 
 def drop_joiner(word: str) -> str:
-    """Converts a piece of a word vocabulary to one of subwords: without a blank if no space preceded it."""
+    """Converts a piece of a word vocabulary to a subword: without the space marker if no space preceded it."""
     joined = BLANK + JOINER
     return word.removeprefix(joined) if len(word) > len(joined) else word
 
@@ -349,7 +349,7 @@ class ParentWeights:
     def adapt_weights(self, corpus: PreparedCorpus, seed: int) -> tuple[NamedArrays, dict[str, RowCounts]]:
         """Returns the weights by name for a network that learns `corpus`, and the origin of its embeddings, by side.
 
-        Random rows follow from `seed`.
+        Random rows depend on `seed`.
         """
         generator = np.random.default_rng([seed, 5])
         arrays = {name: array for name, array in self.arrays.items() if name != SOURCE_EMBEDDING}
@@ -391,6 +391,6 @@ def start_from_parent(network: Seq2Seq, corpus: PreparedCorpus, model: ModelDire
 
 
 def select_shared_tags(tags: Mapping[str, int], corpus: PreparedCorpus) -> dict[str, int]:
-    """Returns those of the parent's tags, with their training pairs, whose pieces the vocabulary of a corpus has."""
+    """Returns the parent's tags whose pieces are in the vocabulary of a corpus, with their training pairs."""
     pieces = corpus.source_tokenizer.tag_ids if tags else {}
     return {tag: count for tag, count in tags.items() if parse_tag_name(tag).piece in pieces}

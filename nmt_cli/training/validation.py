@@ -104,13 +104,13 @@ class Validator:
         )
 
     def estimate_seconds(self, trainer: Trainer) -> float:
-        """Estimates the seconds of a validation."""
+        """Estimates how many seconds a validation takes."""
         copy_weights(trainer, self.network)
         self.sum_batch(self.batches[0])  # TensorFlow compiles
         return self.time_sample(self.translator)
 
     def time_sample(self, translator: LineTranslator) -> float:
-        """Estimates the seconds in which a translator translates the development set, by a part of it.
+        """Estimates how many seconds a translator needs for the development set, by timing a part of it.
 
         An untrained network never predicts the end of a sentence, so its output is limited to the mean number of steps
         that the references take in batches of similar length.
@@ -135,13 +135,13 @@ class Validator:
 
 
 def choose_scoring(corpus: PreparedCorpus, references: Sequence[Sequence[str]]) -> ScoreOptions:
-    """Returns the scoring of the development set: cased as the model can write, in the words of the target language."""
+    """Returns the scoring of the development set: cased if the model is, with words split as in the target language."""
     scoring = ScoreOptions(lowercase=corpus.target_tokenizer.settings.lowercase)
     return choose_for_text(scoring, corpus.target_language, references)[0]
 
 
 def measure_distinct_share(sources: Sequence[str], hypotheses: Sequence[str]) -> float:
-    """Returns the number of distinct translations beyond the first, divided by that of sources; 1 for one source."""
+    """Returns the ratio of distinct translations to distinct sources, each less one; 1 for a single source."""
     different = len(set(sources)) - 1
     return min(1.0, (len(set(hypotheses)) - 1) / different) if different else 1.0
 

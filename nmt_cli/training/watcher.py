@@ -6,8 +6,8 @@
         def should_stop(self):  # asked before each update: the model so far is exported
             return self.is_done
 
-`nmt.train(..., watcher=Losses())` calls `report_start` once, then `report_step` after each update, and after each epoch
-`report_validation` and `report_epoch`, at last `report_export`.
+`nmt.train(..., watcher=Losses())` calls `report_start` once, then `report_step` after each update, `report_validation`
+and `report_epoch` after each epoch, and finally `report_export`.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Validation:
 
     @property
     def gain(self) -> float | None:
-        """The chrF beyond that of random sentences; None if that was not measured."""
+        """How far chrF exceeds that of random sentences; None if that was not measured."""
         return None if self.chance_chrf is None else self.chrf - self.chance_chrf
 
     def rate(self, metric: str) -> float:
@@ -176,11 +176,11 @@ class Int8Check:
 
     @property
     def default(self) -> str:
-        """The precision that translates unless the user sets one."""
+        """The precision used to translate unless the user sets one."""
         return INT8 if self.cost <= TOLERATED_COST else FLOAT
 
     def to_mapping(self) -> dict[str, Any]:
-        """Returns the check in the form of the card."""
+        """Returns the check in the card's format."""
         scores = {FLOAT: self.float_bleu, INT8: self.int8_bleu}
         return {"default": self.default, "decoding": "greedy", "bleu": scores, "signature": self.signature}
 
@@ -217,7 +217,7 @@ class Watcher:
         """Reports that a stage of a training run with synthetic pairs begins; `number` counts from 1."""
 
     def report_translations(self, done: int, total: int, seconds_left: float) -> None:
-        """Reports how many sentences of a synthetic text are translated."""
+        """Reports how many sentences of a synthetic text have been translated."""
 
     def report_selection(self, summary: str) -> None:
         """Reports the numbers of synthetic pairs that a stage made and dropped, in words."""
@@ -269,12 +269,12 @@ EPOCH_SCALARS = ("loss", "dev_loss", "perplexity", "accuracy", "bleu", "chrf", "
 class TensorBoard(Watcher):
     """Writes an event file to `directory`; the step of a value is the number of updates since the start of the run.
 
-    TensorFlow itself writes the values, and is imported with the first: a watcher is made before it starts. TensorBoard
-    is only needed to look at them.
+    TensorFlow itself writes the values. It is imported only for the first one, because a watcher is created before
+    TensorFlow starts. TensorBoard is only needed to view them.
     """
 
     def __init__(self, directory: Path, report_problem: Callable[[str], None]) -> None:
-        """Raises OSError if `directory` cannot be written; if it fails later, `report_problem` is called, once."""
+        """Raises OSError if `directory` cannot be written; if writing fails later, `report_problem` is called once."""
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
             self.directory = directory

@@ -1,4 +1,4 @@
-"""From a line to its translation: pieces, spans, search, repair, joining.
+"""Turns a line into its translation: pieces, spans, search, repair, joining.
 
 Does not depend on file formats or networks.
 """

@@ -1,4 +1,4 @@
-"""Lines on their way through the stages of a translation. Only values, which do not depend on networks or files."""
+"""The batch of lines that translation stages work on. Holds only values; does not depend on networks or files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class TranslationBatch:
-    """Lines on their way through translation; the fields without a factory are the request, the others are filled."""
+    """Lines being translated; fields without a default factory hold the request, and the stages fill the others."""
 
     lines: Sequence[str]
     config: SearchOptions
@@ -51,17 +51,17 @@ class TranslationBatch:
 
     @property
     def texts(self) -> list[str]:
-        """The lines as they are rewritten."""
+        """The lines, each in its rewritten form if it has one."""
         return [new.text if new else line for line, new in zip(self.lines, self.rewritten_lines, strict=True)]
 
     @property
     def repairs_faults(self) -> bool:
-        """Whether faulty translations are searched again; samples stay as drawn."""
+        """Whether sentences with faulty translations are searched again; samples stay as drawn."""
         return self.repair is not None and self.repair.repair and not self.config.sampling.sample
 
     @property
     def finds_left_out(self) -> bool:
-        """Whether words are looked for that translations leave out; not of samples."""
+        """Whether to look for words that translations leave out; always false for samples."""
         is_checked = self.checks is not None and self.checks.check
         return is_checked and self.config.scored and not self.config.sampling.sample
 
@@ -70,7 +70,7 @@ class TranslationBatch:
         return [TextId(self.numbers[index], piece) for piece in range(len(self.segments[index]))]
 
     def take_rows(self, rows: Sequence[int]) -> TranslationBatch:
-        """Returns a batch of some lines, on which nothing is done yet; those of one window remain together."""
+        """Returns a new batch of only these lines, with nothing done yet; lines of one window stay together."""
         places = {row: position for position, row in enumerate(rows)}
         windows = [[places[row] for row in window if row in places] for window in self.windows]
         unfilled: dict[str, Any] = {
@@ -87,7 +87,7 @@ class TranslationBatch:
         )
 
     def list_groups(self) -> list[list[int]]:
-        """Returns the rows of each window of lines, and each other row by itself."""
+        """Returns the rows of each window of lines as a group, and every other row as a group of its own."""
         in_windows = {row for window in self.windows for row in window}
         return [[row] for row in range(len(self.lines)) if row not in in_windows] + list(map(list, self.windows))
 

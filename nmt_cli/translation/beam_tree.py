@@ -22,9 +22,9 @@ class TracedBeam(NamedTuple):
 
 
 def trace_beam(translator: LineTranslator, line: str, config: SearchOptions) -> TracedBeam:
-    """Translates the first piece of a line, as read by search, and returns the tree.
+    """Translates the first piece of a line, as search reads it, and returns the tree.
 
-    Masked spans have their own text in the tree; extracted spans do not appear.
+    The tree shows masked spans as their own text; extracted spans do not appear.
     """
     pieces = translator.reader.split_line(line)
     piece = next((piece for piece in pieces if piece.is_translated), make_plain_piece(normalise(line)))

@@ -1,8 +1,8 @@
-"""Settings of a translation: the requests besides search, and the options that result from all of them.
+"""Settings of a translation: what a user can request besides search settings, and the options that result.
 
 `nmt translate --no-fold --to nl` is `LineOptions(fold=False)`, which the reader of lines gets, and
-`TagOptions(to="nl")`, which asks for the tag `to:nl`. What a model makes of it is in `TranslateOptions`, whose search
-has its own tag.
+`TagOptions(to="nl")`, which asks for the tag `to:nl`. `TranslateOptions` holds what a model makes of them: its search
+options have the model's own tag.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class RepairOptions(Settings, panel="Repair"):
 
 
 class CheckOptions(Settings, panel="Checks"):
-    """How translations are checked, and the consequences."""
+    """How translations are checked, and what happens if one fails."""
 
     check: bool = setting(
         True,
@@ -113,7 +113,7 @@ class ContextOptions(Settings, panel="Text"):
 
 
 class MemoryOptions(Settings, panel="Text"):
-    """The use of earlier translations."""
+    """How earlier translations are used."""
 
     tm: tuple[str, ...] = setting(
         (),
@@ -126,7 +126,7 @@ class MemoryOptions(Settings, panel="Text"):
 
 
 class TranslateOptions(NamedTuple):
-    """How lines are translated: the request, and its form for a model, which `known_tags.fit_to_model` returns."""
+    """How lines are translated: the request, and its form for a model (see `known_tags.fit_to_model`)."""
 
     search: SearchOptions  # with the tags of the model
     repair: RepairOptions | None = None  # None: translations stay as search found them
@@ -138,7 +138,7 @@ class TranslateOptions(NamedTuple):
     context: int | None = None  # sentences before that are asked for
 
     def add_domain(self, domain: str) -> TagSet:
-        """Returns the tags of the search, with a domain that the model knows where they name none."""
+        """Returns the search tags, with this domain added if the model knows it and the tags name none."""
         tags = (Tag(TagPurpose.DOMAIN, domain),) if domain in self.known_domains else ()
         return merge_tags(tags, self.search.tags)
 

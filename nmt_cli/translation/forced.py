@@ -1,4 +1,4 @@
-"""Given translations under the model: forced scores, sources read back, and hypotheses ranked by both."""
+"""Scores given translations, reads translations back, and ranks hypotheses with a model for the opposite direction."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def force_lines(
     limit: int | None = None,
     tags: Sequence[TagSet] = (),
 ) -> list[ForcedTarget]:
-    """Scores each of `targets` as the translation of its line of `sources`, after its `tags`.
+    """Scores each target as the translation of the source at the same position, read after its `tags`.
 
     Attention is trimmed to the length of each source. Unknown text counts as the model's unknown token. `limit` is the
     maximum number of source tokens, by default as in training.
@@ -63,9 +63,9 @@ def force_translations(
 ) -> list[Translation]:
     """Returns given targets in the form of the model's own translations, with probabilities and attention.
 
-    All sources have these `tags`. A pair is read as translation reads its source, piece by piece; if its target does
-    not fit the pieces, as a whole. `stages` are by default those that a stage of another batch needs, which alone
-    isolates its lines; with FORCING or JUDGING, a line on which nmt itself fails is copied.
+    All sources have these `tags`. Each pair is read piece by piece, as in translation, or as a whole if its target does
+    not fit the pieces. By default, runs within a stage of another batch, which isolates failing lines itself. With the
+    `stages` FORCING or JUDGING, a line on which nmt itself fails is copied.
     """
     config = SearchOptions(max_source_length=limit, tags=tags)
     numbers = range(len(sources))
@@ -78,7 +78,7 @@ def force_translations(
 
 
 def match(tools: Tools, batch: TranslationBatch) -> None:
-    """Splits the sources, and matches the targets with their pieces."""
+    """Splits the sources into pieces, and matches the targets with them."""
     batch.matches = [
         match_line(tools, source, target) or [match_whole(tools, source, target)]
         for source, target in zip(batch.lines, batch.targets, strict=True)
@@ -119,7 +119,7 @@ def join_matches(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def restore_given(tools: Tools, batch: TranslationBatch) -> None:
-    """Replaces each text by the given one, since its tokens spell unknown words differently."""
+    """Replaces each text by the given one, because the tokens may spell unknown words differently."""
     texts = [" ".join(target.split()) for target in batch.targets]
     batch.result = [
         translation._replace(hypotheses=tuple(made._replace(text=text) for made in translation.hypotheses))
@@ -150,7 +150,7 @@ def match_line(tools: Tools, source: str, target: str) -> list[MatchedPiece] | N
 
 
 def match_whole(tools: Tools, source: str, target: str) -> MatchedPiece:
-    """Returns a source as one piece with its target, as training saw them: spans that both sides have are masked.
+    """Returns a source as one piece with its target, as in training: spans that both sides have are masked.
 
     Without protection, nothing is masked.
     """
@@ -173,7 +173,7 @@ def encode_pairs(
 ) -> tuple[list[SourceRow], list[list[int]]]:
     """Returns the rows of the pieces, and the ids of their targets, which end with END.
 
-    A target in capitals stands for one in usual case, where its source does.
+    If a source in capitals is read in its usual case, so is its target.
     """
     complete = [tools.complete_tags(row) for row in tags]
     rows = tools.network.source.make_rows([piece.text for piece, _ in pairs], limit, complete)
@@ -202,7 +202,7 @@ def join_match(tools: Tools, source: str, match: Sequence[MatchedPiece], parts: 
 def restore_target(
     translation: Translation, target: MaskedSide, piece: Piece, tokenizers: TokenizerPair | None
 ) -> Translation:
-    """Returns the scored translation of a piece with the spans where the given text has them."""
+    """Returns the scored translation of a piece, with its spans where the given text has them."""
     moves_words = piece.rewritten is not None and not piece.rewritten.keeps_words
     has_words = bool(target.masked.text) and (moves_words or has_unknown(translation))
     if tokenizers is None or not (piece.masked.spans or has_words):
@@ -211,7 +211,7 @@ def restore_target(
 
 
 def lower_target(text: str, tools: Tools) -> str:
-    """Returns a target in capitals in the usual case of its language."""
+    """Converts a target in capitals to the usual case of its language."""
     case = tools.reader.rewriter.target_case
     cased = case.read(AlignedText.from_text(text), TextContext()) if case else None
     return cased[0].text if cased else text
@@ -224,7 +224,7 @@ def has_unknown(translation: Translation) -> bool:
 
 
 def unmask_piece(translation: Translation, source: Piece, target: Piece, tokenizers: TokenizerPair) -> Translation:
-    """Puts the spans of both sides back into the translation of one piece by another."""
+    """Puts the spans back on both sides of a scored pair of pieces."""
     (best,) = translation.hypotheses
     links = link_sides(source, target, tokenizers, best.attention)
     hypothesis = best._replace(
@@ -262,17 +262,17 @@ CANDIDATES = 12  # hypotheses that are ranked, at least; more cost time and brin
 
 
 class Judge(NamedTuple):
-    """A model of the other direction."""
+    """A model for the opposite direction, which ranks hypotheses."""
 
     translator: Tools
 
     def widen_search(self, config: SearchOptions) -> SearchOptions:
-        """Returns a search for all hypotheses that are ranked."""
+        """Returns settings that search for all the hypotheses to rank."""
         beam_size = max(config.beam_size, CANDIDATES)
         return replace(config, beam_size=beam_size, n_best=beam_size)
 
     def rank(self, translations: Mapping[TextId, Translation], config: SearchOptions) -> dict[TextId, Translation]:
-        """Returns the translations with their `n_best` best hypotheses, by score and by the judge."""
+        """Returns the translations with their `n_best` best hypotheses, ranked by score and judge."""
         # 1. Judge the hypotheses that scored best.
         texts = list(translations.values())
         first = self.judge_hypotheses([(text.source, text.hypotheses[: config.n_best]) for text in texts], config)
@@ -315,7 +315,7 @@ class Judge(NamedTuple):
 def read_back(reverse: Tools, translations: Sequence[Translation]) -> list[Translation]:
     """Returns the translations with the log-probabilities that the model `reverse` gives to the words of their sources.
 
-    A translation that is empty, or longer than this model reads, stays as it is.
+    A translation that is empty, or too long for this model, stays as it is.
     """
     indices = [index for index, translation in enumerate(translations) if translation.text.strip()]
     pairs = [(translations[index].text, translations[index].source) for index in indices]
@@ -328,7 +328,7 @@ def read_back(reverse: Tools, translations: Sequence[Translation]) -> list[Trans
 
 
 def rate_words(hypothesis: Hypothesis) -> dict[str, float]:
-    """Returns the log-probability of each word, in lower case; of one that occurs twice, the lower.
+    """Returns the log-probability of each word in lower case; for a repeated word, the lowest.
 
     Words that the model cannot spell are left out.
     """

@@ -1,6 +1,6 @@
-"""Finds the requested tags and context among the tags that a model knows.
+"""Finds the requested tags and context among those that a model knows.
 
-Of a model whose card has the tags `>nl` and `>af`, `find_tags(["to:dut"], card, "model")` returns `>nl`, and "to:fr"
+For a model whose card has the tags `>nl` and `>af`, `find_tags(["to:dut"], card, "model")` returns `>nl`, and "to:fr"
 raises an OptionError that names both languages.
 """
 
@@ -21,9 +21,9 @@ ASKED_FOR = {TagPurpose.TARGET: "translates to", TagPurpose.SOURCE: "translates 
 
 
 def fit_to_model(options: TranslateOptions, card: ModelCard, model: Path | str) -> TranslateOptions:
-    """Returns options as a model follows them: with its tags, its domains and its context.
+    """Returns options in the form that a model understands: with its own tags, domains and context.
 
-    Raises OptionError for tags and context that it does not know.
+    Raises OptionError for tags or context that the model does not know.
     """
     return options._replace(
         search=replace(options.search, tags=find_tags(options.tags.names, card, model)),
@@ -33,9 +33,9 @@ def fit_to_model(options: TranslateOptions, card: ModelCard, model: Path | str) 
 
 
 def find_tags(names: Iterable[str], card: ModelCard, model: Path | str) -> TagSet:
-    """Returns the tags of a model that are meant by these `names`. Raises OptionError for one that it does not know.
+    """Returns the model's tags that these `names` mean. Raises OptionError for a name that it does not know.
 
-    Its only language needs no tag.
+    If the model has only one language, that language needs no tag.
     """
     tags = [parse_tag_name(text) for text in names]
     known_tags = [find_tag(tag, card) for tag in tags]
@@ -46,7 +46,7 @@ def find_tags(names: Iterable[str], card: ModelCard, model: Path | str) -> TagSe
 
 
 def find_scope(context: int | None, card: ModelCard, model: Path | str) -> ContextScope:
-    """Returns what is read with the sentence before. Raises OptionError if a model that knows none is asked for it."""
+    """Returns what is read in context. Raises OptionError if context is requested from a model trained without it."""
     if context and not card.context:
         hint = "leave out --context, or train a model with context: see docs/context.md"
         raise OptionError(f"--context {context}: the model in {model}/ was trained without context", hint=hint)
@@ -56,7 +56,7 @@ def find_scope(context: int | None, card: ModelCard, model: Path | str) -> Conte
 
 
 def find_tag(tag: Tag, card: ModelCard) -> Tag | None:
-    """Returns the tag of a model that is meant by `tag`: a language in any code, with or without its kind."""
+    """Returns the model's tag that `tag` means; it may name a language by any code, with or without its kind."""
     known = list(map(parse_tag_name, card.tags))
     if tag in known:
         return tag
@@ -69,14 +69,14 @@ def find_tag(tag: Tag, card: ModelCard) -> Tag | None:
 
 
 def is_only_language(tag: Tag, card: ModelCard) -> bool:
-    """Whether a model reads or writes this language, and has no other."""
+    """Whether this is the only language that a model has on its side."""
     language = {TagPurpose.SOURCE: card.source_language, TagPurpose.TARGET: card.target_language}.get(tag.kind)
     others = [known for known in map(parse_tag_name, card.tags) if known.kind is tag.kind]
     return language is not None and not others and means_same_language(tag, language)
 
 
 def means_same_language(tag: Tag, code: str) -> bool:
-    """Whether a tag asks for the language of a code, by a code of it or by its name: "Rarámuri" for `tar`."""
+    """Whether a tag asks for the language of a code, by any of its codes or by its name: "Rarámuri" for `tar`."""
     return is_same_language(code, tag.value) or (len(tag.value) > 3 and find_code(code) in find_codes(tag.value))
 
 

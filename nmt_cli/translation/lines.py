@@ -1,10 +1,10 @@
 """Lines as a caller hands them in, and the windows of lines that are read in context.
 
-A network that knows context reads the previous line and its translation before a line, so the lines of a text wait
-for each other. Texts are therefore cut into windows, which do not wait for each other: the line before a window is
-translated once more, without context, so that every line but the first of a text has one. A translation thus
-depends on its window alone. With windows of two lines, the text "a b c" becomes the windows "a b" and "(b) c", of
-which (b) is only context: `Line("a", follows=BEGINNING), Line("b", follows=0), Line("c", follows=3), Line("b",
+A network with context reads the previous line and its translation before each line, so the lines of a text have to wait
+for each other. Texts are therefore cut into windows that do not wait for each other: the line before a window is
+translated once more, without context, so that every line but the first of a text has context. A translation thus
+depends on its window alone. With windows of two lines, the text "a b c" becomes the windows "a b" and "(b) c", of which
+(b) is only context: `Line("a", follows=BEGINNING), Line("b", follows=0), Line("c", follows=3), Line("b",
 follows=BEGINNING, only_context=True)`. Does not depend on networks or file formats.
 """
 
@@ -34,7 +34,7 @@ class Line(NamedTuple):
 def lay_out_lines(
     texts: Sequence[str], tags: Sequence[TagSet] = (), windows: Sequence[ContextWindow] = ()
 ) -> Sequence[str | Line]:
-    """Returns the lines of texts with their tags, if any, and the lines that are only context for the windows."""
+    """Returns the texts as lines with their tags, if any, plus the lines that are only context for windows."""
     if not tags and not windows:
         return texts
     lines = [Line(text, line_tags) for text, line_tags in zip(texts, tags or [()] * len(texts), strict=True)]
@@ -50,7 +50,7 @@ def lay_out_lines(
 
 
 def list_windows(lines: Sequence[str | Line]) -> list[list[int]]:
-    """Returns the lines, by their index, that are read in context, by windows: each after its previous line."""
+    """Returns the indices of the lines that are read in context, window by window, each after its previous line."""
     followers = {line.follows: row for row, line in enumerate(lines) if isinstance(line, Line)}
     windows = []
     for row, line in enumerate(lines):
@@ -63,7 +63,7 @@ def list_windows(lines: Sequence[str | Line]) -> list[list[int]]:
 
 
 def group_by_tags(lines: Sequence[str | Line], usual: TagSet) -> dict[TagSet, list[int]]:
-    """Returns the lines, by their index, of each set of tags; `usual` are those of all lines."""
+    """Returns the indices of the lines with each set of tags; all lines have the `usual` tags."""
     groups: dict[TagSet, list[int]] = {}
     for row, line in enumerate(lines):
         line_tags = merge_tags(line.tags, usual) if isinstance(line, Line) and line.tags else usual
@@ -72,14 +72,14 @@ def group_by_tags(lines: Sequence[str | Line], usual: TagSet) -> dict[TagSet, li
 
 
 class ContextWindow(NamedTuple):
-    """Lines of one text, by their numbers, and the previous lines, which are translated again as context."""
+    """The numbers of some lines of a text, and the previous lines, which are translated again as context."""
 
     before: tuple[str, ...]
     rows: tuple[int, ...]
 
 
 class WindowCutter:
-    """Cuts texts into windows as their lines arrive, in blocks; lines of different kinds are apart."""
+    """Cuts texts into windows as their lines arrive in blocks; lines of different kinds get separate windows."""
 
     def __init__(self) -> None:
         self.lines: dict[Hashable, list[str]] = {}  # of the windows that are open, by kind
@@ -92,7 +92,7 @@ class WindowCutter:
         self.lines, self.in_block = {}, {}
 
     def add(self, row: int, line: str, kind: Hashable = "") -> None:
-        """Adds a line of the current text, with its number in the block; a blank one belongs to no window."""
+        """Adds a line of the current text, with its number in the block; a blank line belongs to no window."""
         if not line.strip():
             return
         lines = self.lines.setdefault(kind, [])
@@ -109,13 +109,13 @@ class WindowCutter:
         lines.append(line)
 
     def cut_lines(self, lines: Iterable[str]) -> tuple[ContextWindow, ...]:
-        """Returns the windows of further lines of the current text, as a block."""
+        """Adds further lines of the current text as a block, and returns its windows."""
         for row, line in enumerate(lines):
             self.add(row, line)
         return self.end_block()
 
     def end_block(self) -> tuple[ContextWindow, ...]:
-        """Returns the windows of the lines since the last block; open ones go on in the next block."""
+        """Returns the windows of the lines since the last block; open windows continue in the next block."""
         windows = tuple(ContextWindow(tuple(before), tuple(rows)) for before, rows in self.block)
         self.block, self.in_block = [], {}
         return windows
@@ -124,7 +124,7 @@ class WindowCutter:
 def cut_texts(
     sizes: Iterable[int], lines: Iterable[str], kinds: Iterable[Hashable] | None = None
 ) -> tuple[ContextWindow, ...]:
-    """Returns the windows of lines that are texts of these sizes, one after the other."""
+    """Returns the windows of lines that form consecutive texts of these sizes."""
     cutter, numbered = WindowCutter(), enumerate(lines)
     of_lines = None if kinds is None else iter(kinds)
     for size in sizes:

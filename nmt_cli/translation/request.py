@@ -4,9 +4,9 @@
     request.start()(Block(0, ("Where is it?", "Here.")))
 
 loads the models and returns one `Translation` per text. A request can be pickled. A *packed* request contains the
-models and the glossary, for machines that lack these files. A request on *hold* keeps the present versions of the
-files, even if another process replaces them. The import is fast, because the command line makes a request before it
-loads any slow package.
+models and the glossary, for machines that lack these files. A request on *hold* keeps the current versions of the
+files, even if another process replaces them. The module is fast to import, because the command line makes a request
+before it loads any slow package.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Block(NamedTuple):
         return f"texts {self.first + 1:,} to {self.first + len(self.texts):,}"
 
     def lay_out(self, options: TranslateOptions) -> Sequence[str | Line]:
-        """Returns the lines of the block, each in its domain, if the model knows that, and in its window, if any."""
+        """Returns the lines of the block, each with its domain, if the model knows it, and its window, if any."""
         tags = [options.add_domain(domain) for domain in self.domains]
         return lay_out_lines(tuple(self.texts), tags, self.windows)
 
     def pack(self) -> Block:
-        """Returns the block with its texts, for a machine that does not see their file."""
+        """Returns the block with its texts, for a machine that cannot read their file."""
         return self._replace(texts=tuple(self.texts))
 
 
@@ -67,7 +67,7 @@ class PackedFiles(NamedTuple):
 
 @dataclass(frozen=True)
 class TranslationRequest:
-    """The model, or ensemble of models, to load, how to run it, and how it translates. Implements `workers.work.Work`.
+    """The model or ensemble to load, how to run it, and how it translates. Implements `workers.work.Work`.
 
     With `score`, each text is a source sentence, a tab and a translation, which the model scores; only the tags,
     `max_source_length` and the checks of the options are used. `opener` is a top-level function, so that it can be
@@ -95,7 +95,7 @@ class TranslationRequest:
 
     # Not a function of `LineTranslator`, which knows no directories: training makes one around its own network.
     def load(self) -> LineTranslator:
-        """Loads the model or ensemble of models, and nothing beside it.
+        """Loads the model or ensemble of models, and nothing else.
 
         Raises NotFoundError and DamagedError (see `runtime.model_directory`), OptionError for models that read or write
         different subwords, and DataError for an invalid glossary.
@@ -121,7 +121,7 @@ class TranslationRequest:
         )
 
     def open_engine(self, models: Sequence[ModelDirectory], vocabulary: int) -> StepModel[Any]:
-        """Returns the network of a model, or the ensemble of those of several with this target vocabulary."""
+        """Returns the network of one model, or an ensemble of several; `vocabulary` is its number of target ids."""
         from nmt_cli.runtime.onnx_engine import OnnxEngine
         from nmt_cli.search.mixing import Ensemble
 
@@ -134,7 +134,7 @@ class TranslationRequest:
         return Ensemble(engines, vocabulary) if len(engines) > 1 else engines[0]
 
     def open(self, threads: int | None) -> LineTranslator:
-        """Opens the models, by the `opener` if there is one, for `threads` threads (None: one per core)."""
+        """Opens the models, with the `opener` if there is one, for `threads` threads (None: one per core)."""
         request = replace(self.unpack(), threads=threads)  # a worker has one core, whatever the user's process has
         return request.load() if self.opener is None else self.opener(request)
 
@@ -157,7 +157,8 @@ class TranslationRequest:
     def pack(self) -> Self:
         """Returns the request with the models and the glossary that it names, read and checked here.
 
-        Raises NotFoundError, DamagedError, OptionError and DataError: here, their paths mean something to the user.
+        Raises NotFoundError, DamagedError, OptionError and DataError here, where their paths mean something to the
+        user.
         """
         from nmt_cli.runtime.model_directory import ModelDirectory, require_reverse, require_same_sides
 
@@ -174,7 +175,7 @@ class TranslationRequest:
         return self.pack().unpack()
 
     def unpack(self) -> Self:
-        """Returns the request; a packed one with files of this machine, which live as long as this process."""
+        """Returns the request; unpacks a packed one to files on this machine that last as long as this process."""
         return self if self.packed is None else self.unpack_to(make_folder_of_process())
 
     def unpack_to(self, folder: Path) -> Self:
@@ -244,7 +245,7 @@ def score_pairs(
     tags: TagSet = (),
     checks: CheckOptions | None = None,
 ) -> list[Translation]:
-    """Scores the given translation of each line (a source, a tab, its translation) by the model, after `tags`.
+    """Scores the translation given in each line (a source, a tab, its translation) with the model, after `tags`.
 
     Sources are truncated to `limit` tokens. Raises DataError for a line that is not a pair.
     """

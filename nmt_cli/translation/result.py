@@ -1,4 +1,4 @@
-"""The translation of a line, with one or several hypotheses. Only values, which do not depend on networks."""
+"""The translation of a line, with one or several hypotheses. Holds only values; does not depend on networks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DOUBT_MARK = "[?]"  # stands before a translation of too little confidence, wher
 
 
 def list_described(described: type) -> list[str]:
-    """Returns the attributes that the docstring of a result describes: those for programs, as `dir` shows them."""
+    """Returns the attributes that a result's docstring describes: those meant for programs, which `dir` shows."""
     return re.findall(r"(?m)^ +(\w+): ", described.__doc__ or "")
 
 
@@ -63,7 +63,7 @@ class Placed(NamedTuple):
 
 
 class WordPoint(NamedTuple):
-    """A point in a text: behind so many characters of a word. Blanks between words do not matter."""
+    """A point in a text: after `offset` characters of a word. Spaces between words do not matter."""
 
     word: int  # from 0
     offset: int
@@ -73,7 +73,7 @@ WordSpan = tuple[WordPoint, WordPoint]
 
 
 def span_words(text: str) -> WordSpan:
-    """Returns all words of a text, of which it has some."""
+    """Returns the range of all words of a text, which has at least one."""
     words = text.split()
     return WordPoint(0, 0), WordPoint(len(words) - 1, len(words[-1]))
 
@@ -135,7 +135,7 @@ class LeastSure(NamedTuple):
         return self.confidences[self.number - 1]
 
     def to_mapping(self) -> dict[str, Any]:
-        """Returns it as an entry of JSON."""
+        """Returns it as a JSON entry."""
         return {
             "sentence": self.number,
             "source": self.source,
@@ -293,7 +293,7 @@ class Translation(NamedTuple):
 
     @property
     def failure(self) -> str | None:
-        """The error of nmt itself because of which the line is copied; else None."""
+        """The internal error of nmt that caused the line to be copied; None if there was none."""
         return next((check.message for check in self.checks if check.kind == "failed"), None)
 
     @property
@@ -302,12 +302,12 @@ class Translation(NamedTuple):
         return bool(self.hypotheses) and not self.hypotheses[0].finished
 
     def add_links(self, find_links: Callable[[Hypothesis], tuple[Link, ...]]) -> Self:
-        """Returns the translation with the alignment of each hypothesis, which `find_links` returns."""
+        """Returns the translation with the alignment that `find_links` returns for each hypothesis."""
         aligned = (hypothesis._replace(alignment=find_links(hypothesis)) for hypothesis in self.hypotheses)
         return self._replace(hypotheses=tuple(aligned))
 
     def drop_network(self) -> Self:
-        """Returns the translation without data that only place marks or alignments; a sixth of its bytes remain."""
+        """Returns the translation without data used only to place marks and align words; a sixth of it remains."""
         hypotheses = (
             hypothesis._replace(tokens=(), pieces=(), token_log_probabilities=(), attentions=(), words=())
             for hypothesis in self.hypotheses
@@ -342,9 +342,9 @@ def describe_limits(max_length: int) -> str:
 
 
 class CheckError(NmtError):
-    """Translations failed checks; they are written nevertheless.
+    """Raised when translations failed checks; they are written nevertheless.
 
-    In Python, it has all `translations` of the call; of a stream or a file, those that failed.
+    In Python, `translations` holds all translations of the call; for a stream or a file, only those that failed.
     """
 
     exit_code = ExitCode.CHECK_FAILED
@@ -367,14 +367,14 @@ class SourceCuts:
 
     @classmethod
     def count_cuts(cls, translations: Iterable[Translation]) -> Self:
-        """Counts all these translations."""
+        """Counts the truncations in all these translations."""
         cuts = cls()
         for translation in translations:
             cuts.add(translation)
         return cuts
 
     def add(self, translation: Translation) -> None:
-        """Counts the next translation."""
+        """Adds the next translation to the counts."""
         self.texts += 1
         if translation.source_cut_from is None:
             return

@@ -1,9 +1,9 @@
-"""The calls to the network: translate texts, score given translations, trace a search.
+"""Calls the network: translates texts, scores given translations, traces a search.
 
-Texts become rows of ids, rows of similar length are read in batches, several batches at a time, and what the network
-writes becomes text again. `{TextId(4, 0): "Where is it?"}` gives `{TextId(4, 0): Translation}` with one hypothesis
-"Wo ist es?", its tokens, their probabilities, and the attention of each to the pieces of the source. Does not
-depend on lines, spans or faults.
+Texts become rows of ids, rows of similar length are read in batches, several at a time, and the output of the network
+becomes text again. `{TextId(4, 0): "Where is it?"}` gives `{TextId(4, 0): Translation}` with one hypothesis "Wo ist
+es?", its tokens, their probabilities, and the attention of each to the pieces of the source. Does not depend on lines,
+spans or faults.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class Neighbours(Protocol):
     """Translations of similar texts, which guide the network."""
 
     def find_alike(self, text: str) -> Sequence[str]:
-        """Returns the sources of those that guide the translation of a text."""
+        """Returns the sources of the translations that guide a text."""
 
     def choose_model(self, texts: Sequence[str], tags: TagSet) -> ModelChoice | None:
-        """Returns the model for batches of these texts, which have the same tags; None if nothing is like any text."""
+        """Returns the model for batches of these texts, which have the same tags; None if none has similar texts."""
 
     def list_guides(self, text: str) -> Sequence[tuple[str, str]]:
         """Returns the pairs that guided the translation of a text, if it was searched."""
@@ -81,7 +81,7 @@ class Network(NamedTuple):
         progress: CountReporter | None = None,
         contexts: Mapping[TextId, SentenceContext] = MappingProxyType({}),
     ) -> PieceTranslations:
-        """Returns the translation of each text, after its context, if any; a prefix begins texts that begin a line."""
+        """Translates each text after its context, if any; only texts that begin a line start with the prefix."""
         translations: PieceTranslations = {}
         wide = config if self.judge is None else self.judge.widen_search(config)
         for text_ids, group_config in group_by_prefix(texts, wide):
@@ -106,7 +106,7 @@ class Network(NamedTuple):
     ) -> list[list[SearchResult]]:
         """Returns the results of each row, best first; empty for a blank row.
 
-        The random numbers of samples follow from `text_ids`. Raises OptionError for a prefix that the model cannot
+        The random numbers of samples depend on `text_ids`. Raises OptionError for a prefix that the model cannot
         write.
         """
         config = replace(config, length_factor=self.source.length_factor)
@@ -228,7 +228,7 @@ class Network(NamedTuple):
         )
 
     def limit_placeholders(self, sources: SourceArray, rows: Sequence[SourceRow]) -> CopyLimit | None:
-        """Returns the limit by which each placeholder is written at most as often as its source contains it."""
+        """Returns the limit that lets each placeholder be written at most as often as its source contains it."""
         subwords = self.source.subwords
         if subwords is None or not (subwords.has_placeholders and self.target.has_placeholders):
             return None
@@ -285,14 +285,14 @@ def batch_by_length(lengths: Sequence[int], config: SearchOptions, rows: int) ->
 
 
 def report_from(before: int, progress: CountReporter | None) -> CountReporter | None:
-    """Returns a reporter of texts that follow those `before`."""
+    """Returns a progress reporter for texts that follow the first `before` ones."""
     return None if progress is None else lambda more: progress(before + more)
 
 
 def group_by_prefix(
     text_ids: Mapping[TextId, object], config: SearchOptions
 ) -> Iterator[tuple[list[TextId], SearchOptions]]:
-    """Yields all texts; with a prefix, those that begin a line, on which it is forced, and then the others.
+    """Yields all texts or, with a prefix, first those that begin a line, which must start with it, and then the others.
 
     Each group comes with its settings.
     """
@@ -337,7 +337,7 @@ def make_translation(text: str, row: SourceRow, hypotheses: Sequence[Hypothesis]
 def make_hypothesis(result: SearchResult, text: str, row: SourceRow, target: Tokenizer) -> Hypothesis:
     """Returns a hypothesis with its pieces; its attention is trimmed to the source, without its tags.
 
-    The attention is a copy, else one hypothesis would hold the memory of all of its batch.
+    The attention is a copy; otherwise, one hypothesis would keep the memory of its whole batch.
     """
     return Hypothesis(
         text=text,

@@ -1,8 +1,8 @@
 """The stages of a translation, in order. Each reads some fields of a batch of lines, and fills or changes others.
 
-Every stage works on all lines of the batch together, since search is fast in batches. A batch on which nmt itself
-fails is run again in halves, so that only the lines at fault remain: of ("a", "b", "c"), with "b" at fault, "a" and
-"c" are translated as ever, and "b" is copied with a failed check. Uses networks only through their `search`.
+Every stage works on all lines of the batch together, because search is faster in batches. A batch on which nmt itself
+fails is run again in halves until the lines at fault are isolated: if "b" of ("a", "b", "c") is at fault, "a" and "c"
+are translated as usual, and "b" is copied with a failed check. Uses networks only through their `search`.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ RARE_END = 0.01  # share of the source texts of training that end with a mark; `
 
 
 def reads_context(tools: Tools, batch: TranslationBatch) -> bool:
-    """Whether lines of a batch are read after others."""
+    """Whether lines of a batch are read in the context of others."""
     return bool(batch.windows) and tools.network.target.separator_id is not None
 
 
 def list_rounds(batch: TranslationBatch, tools: Tools) -> list[dict[TextId, TextId | None]]:
-    """Returns the pieces that are searched together, each with the piece before it if that is its context."""
+    """Returns rounds of pieces that are searched together, each with the previous piece if that is its context."""
     if not reads_context(tools, batch):
         return [dict.fromkeys(batch.pieces)]
     windows = [list_window(batch, rows, tools) for rows in batch.windows]
@@ -61,15 +61,15 @@ def list_rounds(batch: TranslationBatch, tools: Tools) -> list[dict[TextId, Text
 
 
 def list_window(batch: TranslationBatch, lines: Sequence[int], tools: Tools) -> list[TextId]:
-    """Returns the pieces of lines that have a translation of their own, and context, in order."""
+    """Returns, in order, the pieces of these lines that need a translation and are read in context."""
     ids = [text_id for line in lines for text_id in batch.list_ids(line) if batch.pieces[text_id].is_translated]
     return [text_id for text_id in ids if not stands_alone(batch.pieces[text_id].text, tools)]
 
 
 def stands_alone(text: str, tools: Tools) -> bool:
-    """Whether a text ends with a pause as hardly any text of training does: it is a greeting or a label.
+    """Whether a text ends with a pause that rarely ends a training text, as a greeting or a label does.
 
-    After another sentence, the network copies such a text, or mixes both: `Bye,` became *ByEs ist müde,*.
+    After another sentence, the network copies such a text or mixes the two: `Bye,` became *ByEs ist müde,*.
     """
     profile, mark = tools.profile and tools.profile.source, find_final_mark(text)
     return mark != "" and mark in PAUSES and profile is not None and profile.final_marks.get(mark, 0.0) < RARE_END
@@ -88,12 +88,12 @@ def find_context(batch: TranslationBatch, text_id: TextId, tools: Tools) -> Sent
 
 
 def is_faulty(tools: Tools, translation: Translation, config: SearchOptions) -> bool:
-    """Whether a translation is none, or has a fault that is searched again."""
+    """Whether there is no translation, or one with a fault for which its text is searched again."""
     return not translation.hypotheses or bool(tools.judge(translation.source, translation.hypotheses[0], config))
 
 
 def rewrite_lines(tools: Tools, batch: TranslationBatch) -> None:
-    """Decodes HTML references in a whole line."""
+    """Decodes HTML references in whole lines."""
     batch.rewritten_lines = [tools.reader.rewriter.read_line(line) for line in batch.lines]
 
 
@@ -141,7 +141,7 @@ def search(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def search_without_memory(tools: Tools, batch: TranslationBatch) -> PieceTranslations:
-    """Returns the translations of all pieces as without a translation memory; the batch's progress counts them."""
+    """Translates all pieces as if there were no translation memory; the batch's progress counts them."""
     plain = replace(batch.take_rows(range(len(batch.lines))), memory=None, progress=batch.progress)
     tools = tools.with_network(tools.network._replace(neighbours=None))
     for stage in (rewrite_lines, split, rewrite, search):
@@ -211,7 +211,7 @@ def check(tools: Tools, batch: TranslationBatch) -> None:
 
 
 def hide_recalled(batch: TranslationBatch, index: int) -> Translation:
-    """Returns a line's translation without the sentences that a person translated; the network translated others."""
+    """Returns a line's translation without the sentences that a person translated; the network translated the rest."""
     translation = batch.result[index]
     source, (best, *others) = translation.source, translation.hypotheses
     for piece in (batch.pieces[text_id] for text_id in batch.list_ids(index)):
@@ -222,7 +222,7 @@ def hide_recalled(batch: TranslationBatch, index: int) -> Translation:
 
 
 def rate(tools: Tools, batch: TranslationBatch) -> None:
-    """Estimates the confidence of each sentence, gives the line the lowest one, and marks low confidence."""
+    """Estimates the confidence of each sentence, gives the line the lowest one, and flags low confidence."""
     if batch.checks is not None and batch.checks.check and not batch.config.sampling.sample and tools.confidence:
         from nmt_cli.translation.checks.confidence import judge_translations, list_sentences  # training needs none
 
@@ -262,9 +262,9 @@ STAGES = (
 
 
 def run_stages(tools: Tools, batch: TranslationBatch, stages: Sequence[Stage] = STAGES) -> list[Translation]:
-    """Returns the translation of each line; one on which nmt itself fails is copied, and the others are as ever.
+    """Returns the translation of each line; a line on which nmt itself fails is copied, without affecting the others.
 
-    Errors of the user (`NmtError`) end the batch.
+    User errors (`NmtError`) end the batch.
     """
     done: dict[int, Translation] = {}
     for trial in isolate(batch.list_groups()):
@@ -283,7 +283,7 @@ def run_stages(tools: Tools, batch: TranslationBatch, stages: Sequence[Stage] = 
 
 
 class Trial:
-    """A context for work on some rows, which catches a failure of nmt and stores it in `error`."""
+    """A context manager for work on some rows; catches a failure of nmt and stores it in `error`."""
 
     def __init__(self, rows: Sequence[int]) -> None:
         self.rows = rows
@@ -301,12 +301,12 @@ class Trial:
 
     @property
     def failure(self) -> Exception | None:
-        """How nmt failed on a single row, which is then to blame."""
+        """The error of nmt on a single row, which is then to blame; None for several rows."""
         return self.error if len(self.rows) == 1 else None
 
 
 def isolate(groups: Sequence[Sequence[int]]) -> Iterator[Trial]:
-    """Yields all rows of `groups` as a trial; while one fails, its halves, until rows at fault are alone.
+    """Yields all rows of `groups` as a trial, then the halves of each failed trial, until rows at fault are alone.
 
     A group stays whole until it fails by itself.
     """
@@ -322,7 +322,7 @@ def isolate(groups: Sequence[Sequence[int]]) -> Iterator[Trial]:
 
 
 def copy_line(line: str, error: Exception) -> Translation:
-    """Returns a line as its own translation, with a failed check that says where nmt failed, without any text."""
+    """Returns a line as its own translation, with a failed check that says where nmt failed but quotes no text."""
     if not isinstance(error, NmtError):
         import logging  # which few runs need
 
@@ -335,7 +335,7 @@ def copy_line(line: str, error: Exception) -> Translation:
 def scale_progress(progress: CountReporter | None, texts: int, lines: Sequence[str]) -> CountReporter | None:
     """Converts a count of finished texts to one of finished lines for `progress`.
 
-    Without any text, all lines are finished at once.
+    If there are no texts, all lines are finished at once.
     """
     if progress is None:
         return None

@@ -1,8 +1,8 @@
-"""Translates lines of text, in batches of equal tags, through the stages. Does not depend on networks or file formats.
+"""Translates lines in batches with equal tags, through the stages. Does not depend on networks or file formats.
 
-`translator.translate(["Where is it?", Line("Open", tags=(ui,)), "Here."], options)` runs `STAGES` on two batches, lines
-0 and 2 and line 1, and returns three translations in the order of the lines. Where the tags name a language, the reader
-of the batch has its rules (`read_languages`).
+`translator.translate(["Where is it?", Line("Open", tags=(ui,)), "Here."], options)` runs `STAGES` on two batches (lines
+0 and 2, and line 1), and returns three translations in the order of the lines. If the tags name a language, the reader
+of the batch follows its rules (`read_languages`).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class LineTranslator:
     ) -> None:
         """`languages` are the codes of source and target, by default those of the card.
 
-        `copies_placeholders` says whether the network has learned to copy placeholders; `profile` is for checks.
+        `copies_placeholders` says whether the network has learned to copy placeholders; checks use `profile`.
 
         Raises NotFoundError and DataError for a glossary that cannot be read.
         """
@@ -89,7 +89,7 @@ class LineTranslator:
         self.set_languages(languages or (card.languages if card else ("", "")))
 
     def set_languages(self, languages: tuple[str, str]) -> None:
-        """Reads and writes these languages, whose rules apply to all that is not left to the network."""
+        """Sets the languages to read and write; their rules apply to everything that is not left to the network."""
         self.languages = languages
         notation = NumberNotation.from_profile(self.profile, languages)
         self.reader: LineReader = self._make_reader(notation=notation, languages=languages)
@@ -110,7 +110,7 @@ class LineTranslator:
         return self.network.target
 
     def judge(self, source: str, hypothesis: Hypothesis, config: SearchOptions) -> Fault | None:
-        """Returns the fault of a hypothesis for which its sentence is searched again, if any."""
+        """Returns the fault of a hypothesis, if it has one for which its sentence is searched again."""
         from nmt_cli.translation.repair.asks import judge_hypothesis  # training needs none
 
         same_language = self.languages[0] == self.languages[1] != ""
@@ -160,17 +160,17 @@ class LineTranslator:
         return self.with_network(self.network._replace(source=source))
 
     def with_network(self, network: Network) -> LineTranslator:
-        """Returns a translator that asks its network in another way."""
+        """Returns a translator with another `Network`."""
         other = copy(self)
         other.network, other.in_other_languages = network, {}
         return other
 
     def complete_tags(self, tags: TagSet) -> TagSet:
-        """Returns tags with that of the model's first target language, if it has one and no language is named."""
+        """Returns the tags, plus that of the model's first target language if it has one and they name no language."""
         return tags if self._card is None or not self._card.tags else self._card.complete_tags(tags)
 
     def read_languages(self, languages: tuple[str, str]) -> LineTranslator:
-        """Returns the translator of these languages: this one, unless it has others."""
+        """Returns the translator for these languages: this one, if they are its own."""
         if languages == self.languages:
             return self
         if languages not in self.in_other_languages:
@@ -189,8 +189,8 @@ class LineTranslator:
     ) -> list[Translation]:
         """Returns one translation per line, in order, except of those that are only context.
 
-        `progress` receives the number of finished lines. `first_line` is the number of the first of `lines`, from which
-        the random numbers of samples follow. A line on which nmt itself fails is copied.
+        `progress` receives the number of finished lines. `first_line` is the number of the first of `lines`, on which
+        the random numbers of samples depend. A line on which nmt itself fails is copied.
         """
         # A line that is only context is translated once more, by its own window, so that no window waits for another.
         asked_rows = [row for row, line in enumerate(lines) if not (isinstance(line, Line) and line.only_context)]
@@ -231,14 +231,14 @@ class LineTranslator:
         return [check_translation(translation, context, repaired=repaired) for translation in read]
 
     def find_word_fault(self, source: str, target: str) -> WordFault | None:
-        """Returns the fault in the words of a sentence's translation for which it is searched again, if any."""
+        """Returns the fault in a translation's words that makes repair search again, if any."""
         from nmt_cli.translation.checks.table import find_word_fault  # training needs none
 
         return find_word_fault(source, target, self.check_context)
 
     @cached_property
     def confidence(self) -> ConfidenceModel | None:
-        """Rates the translations; None for a model that cannot, and for an ensemble, for which none is fitted."""
+        """The model that rates translations; None if there is none, and for an ensemble, for which none is fitted."""
         if self._card is None or isinstance(self.engine, Ensemble):
             return None
         from nmt_cli.translation.checks.confidence import find_confidence  # training needs none
@@ -280,7 +280,7 @@ def make_rewriter(card: ModelCard, profile: CorpusProfile) -> Rewriter | None:
 
 
 def report_finished(progress: CountReporter, before: int, most: int, more: int) -> None:
-    """Reports the lines that are finished, without those that are only context."""
+    """Reports the number of finished lines, not counting those that are only context."""
     progress(min(before + more, most))
 
 
@@ -293,7 +293,7 @@ def make_recalling(memory: TranslationMemory | None) -> PieceMemory | None:
 
 
 def load_glossary(config: LineOptions, profile: CorpusProfile | None, languages: tuple[str, str]) -> Glossary | None:
-    """Returns the glossary named by `config`, if any. Raises NotFoundError, and DataError, also for reversed terms."""
+    """Returns the glossary named by `config`, if any. Raises NotFoundError, or DataError if invalid or reversed."""
     if config.glossary is None:
         return None
     glossary = Glossary.load(require_file(Path(config.glossary)), languages)

@@ -258,7 +258,7 @@ def render_list(title: str, entries: Sequence[QaEntry], thing: str, note: str = 
     for entry in entries:
         groups.setdefault((entry.source, entry.translation, entry.checks, str(entry.changes)), []).append(entry)
     rest = len(groups) - ENTRIES_SHOWN
-    more = f'<p class="faint">and {rest:,} more, all of which a .json report contains</p>' if rest > 0 else ""
+    more = f'<p class="faint">and {rest:,} more; a .json report contains all of them</p>' if rest > 0 else ""
     note = note and f'<p class="faint">{note}</p>'
     items = "".join(render_entry(*group, thing=thing) for group in islice(groups.values(), ENTRIES_SHOWN))
     return f"<h2>{title}</h2>{note}<ol>{items}</ol>{more}"

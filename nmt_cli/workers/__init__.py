@@ -1,1 +1,1 @@
-"""Workers for blocks: this process, worker processes or a Ray cluster. Does not know the content of blocks."""
+"""Workers for blocks: this process, worker processes or a Ray cluster. Knows nothing about the content of blocks."""

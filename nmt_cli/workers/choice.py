@@ -1,4 +1,4 @@
-"""Chooses the processes that work: settings and executor. Light: the command line imports it for help."""
+"""Chooses the processes that do the work: their settings and executor. Kept light, since `--help` imports it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ALONE = 5  # blocks that this process works on by itself: only for more it pays 
 
 
 class RayOptions(Settings, panel="Processes"):
-    """The cluster on which processes run, if they run on one."""
+    """The Ray cluster on which processes run, if any."""
 
     ray: str | None = setting(
-        None, "Work on a Ray cluster, by its address; auto: a cluster that runs on this machine, else its cores."
+        None, "Run on the Ray cluster at this address; auto: a cluster that runs on this machine, or else its cores."
     )
 
 
@@ -30,10 +30,10 @@ class ExecutorOptions(RayOptions, panel="Processes"):
 def open_executor(
     work: Work[WorkItem, WorkAnswer], config: ExecutorOptions, report: DoneReporter | None = None
 ) -> Iterator[Executor[WorkItem, WorkAnswer]]:
-    """Yields who does the work; all processes stop when the block ends. A cluster has nothing to `report`.
+    """Yields the executor of the work; all processes stop when the block ends. A cluster does not `report`.
 
-    Raises MissingExtraError without Ray, NotFoundError for a cluster that is not there, and what the work raises when
-    it starts.
+    Raises MissingExtraError without Ray, NotFoundError for a cluster that cannot be found, and the errors that the work
+    raises when it starts.
     """
     if config.ray is not None:
         from nmt_cli.workers.pool import RayCluster  # Ray is an extra, and takes a second to load
@@ -52,7 +52,7 @@ def open_executor(
 def share_blocks(
     work: Work[WorkItem, WorkAnswer], blocks: Iterable[WorkItem], config: ExecutorOptions
 ) -> Iterator[WorkAnswer]:
-    """Yields the answer to each block, in order: to the first few from this process, to more from all."""
+    """Yields the answer to each block, in order; this process answers the first few, and all processes the rest."""
     remaining = iter(blocks)
     yield from map(work.start(), islice(remaining, ALONE))
     for first in remaining:  # if there is one: the executor takes all others

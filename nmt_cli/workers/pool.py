@@ -1,4 +1,4 @@
-"""Executors in several processes of this machine, or on a Ray cluster, with the answers in order."""
+"""Executors that work in several processes of this machine or on a Ray cluster, and answer in order."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class WorkerPool(Workers[WorkItem, WorkAnswer]):
         return self.threads.submit(self.answer_block, block).result
 
     def answer_block(self, block: WorkItem) -> WorkAnswer:
-        """Has the next idle worker answer the block. Raises WorkerError if it kills too many workers."""
+        """Has the next idle worker answer the block. Raises WorkerError if the block kills too many workers."""
         worker = self.idle.get()
         try:
             for _ in range(ATTEMPTS):
@@ -131,7 +131,7 @@ class DoneTexts(NamedTuple):
 
 
 def serve(connection: Connection, work: Work[Any, Any]) -> None:
-    """Runs in a worker: answers each block, also with an exception, until the pipe ends."""
+    """Runs in a worker: answers each block, perhaps with an exception, until the pipe ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     answer = serve_blocks(work, lambda first, done: connection.send(DoneTexts(first, done)))
     while True:
@@ -155,7 +155,7 @@ STARTED: dict[str, Callable[[Any], Any]] = {}  # in a process of the cluster: th
 
 
 class RayCluster(Workers[WorkItem, WorkAnswer]):
-    """The cluster at `address`; `auto` means a local running cluster, or else a new one on this machine's cores."""
+    """The cluster at `address`; `auto` means one that runs on this machine, or else a new one on its cores."""
 
     def __init__(self, work: Work[WorkItem, WorkAnswer], address: str) -> None:
         self.work = work
@@ -184,10 +184,10 @@ class RayCluster(Workers[WorkItem, WorkAnswer]):
 
 
 def answer_block(key: str, packed: list[Any], block: Any) -> bytes:
-    """Runs on the machines of the cluster: answers a block, or returns the exception it raised; pickled.
+    """Runs on the machines of the cluster: answers a block, or returns the exception it raised, in pickled form.
 
-    `packed` refers to the work, which each process starts once. Raised here, an exception would reach the user as one
-    of Ray's; not pickled, arrays would take room in its object store as long as they live.
+    `packed` refers to the work, which each process starts only once. An exception raised here would reach the user as
+    one of Ray's; arrays that are not pickled would take room in Ray's object store as long as they live.
     """
     if key not in STARTED:
         import ray
@@ -216,7 +216,7 @@ def receive_answer(block: Any, reference: Any) -> Any:
 
 
 def import_ray() -> Any:
-    """Returns the module, which prints nothing. Raises MissingExtraError if Ray is not installed."""
+    """Returns the module `ray`, set to print nothing. Raises MissingExtraError if Ray is not installed."""
     try:
         import ray
     except ModuleNotFoundError as error:
@@ -244,7 +244,7 @@ def connect_ray(ray: Any, address: str) -> None:
 
 
 def await_head(address: str) -> None:
-    """Waits until the head of a cluster listens, which may still be starting. Raises OSError after PATIENCE."""
+    """Waits until the head of a cluster, which may still be starting, listens. Raises OSError after PATIENCE."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     deadline = monotonic() + PATIENCE
     while port.isdecimal():  # not "auto", nor what Ray refuses

@@ -1,4 +1,4 @@
-"""Work on a stream of blocks, and its executors, always with the same result. Light; work can be pickled."""
+"""Work on a stream of blocks, and executors for it, always with the same result. Light; work can be pickled."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ AHEAD = 2  # blocks for each worker that are in progress, wait for it, or wait t
 
 
 class Work(Protocol[ItemTaken, AnswerGiven]):
-    """All that a process must know to answer blocks; can be pickled. `str(block)` names a block in messages."""
+    """Everything that a process must know to answer blocks; can be pickled. `str(block)` names a block in messages."""
 
     def start(
         self, *, threads: int | None = None, report: DoneReporter | None = None
     ) -> Callable[[ItemTaken], AnswerGiven]:
-        """Returns the function that answers a block, with that many threads (None: one for each core)."""
+        """Returns the function that answers a block, with this number of threads (None: one for each core)."""
 
     def pack(self) -> Work[ItemTaken, AnswerGiven]:
-        """Returns the same work with the content of the files that it names, for machines without them."""
+        """Returns the same work with the content of the files that it names, for machines that lack these files."""
 
     def hold(self) -> Work[ItemTaken, AnswerGiven]:
         """Returns the same work with copies of the files that it names, which do not change.
 
-        The processes of this machine share them, and those that are started later have the same. They live as long as
-        this process.
+        All processes of this machine share the copies, including those that are started later. The copies last as long
+        as this process.
         """
 
 
@@ -79,14 +79,14 @@ class Workers(ABC, Generic[WorkItem, WorkAnswer]):
 
     @abstractmethod
     def submit_block(self, block: WorkItem) -> Callable[[], WorkAnswer]:
-        """Hands in a block; returns the function that waits for its answer, and raises the errors of the work."""
+        """Submits a block; returns the function that waits for its answer, and raises the errors of the work."""
 
     @abstractmethod
     def count_workers(self) -> int:
-        """Returns how many blocks can be worked on at once, now."""
+        """Returns how many blocks can currently be worked on at once."""
 
     def map_blocks(self, blocks: Iterable[WorkItem]) -> Iterator[WorkAnswer]:
-        """Yields the answers as `Executor` does; reads no more blocks ahead than AHEAD for each worker."""
+        """Yields the answers as `Executor` does; reads at most AHEAD blocks ahead for each worker."""
         pending: Queue[Callable[[], WorkAnswer] | StreamEnd] = Queue()
         Thread(target=self.feed, args=(blocks, pending), daemon=True).start()
         while not isinstance(receive := pending.get(), StreamEnd):
@@ -105,7 +105,7 @@ class Workers(ABC, Generic[WorkItem, WorkAnswer]):
             pending.put(StreamEnd(error))
 
     def wait(self, block: Any, receive: Callable[[], WorkAnswer]) -> WorkAnswer:
-        """Waits for an answer; a block of a file that a worker does not see is sent again, with its content."""
+        """Waits for an answer; if the worker does not see the block's file, sends the block again with its content."""
         try:
             return receive()
         except MissingPartError:

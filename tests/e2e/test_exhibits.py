@@ -64,4 +64,4 @@ def test_the_sentences_of_a_line_are_drawn_as_they_are_translated(untrained_mode
     ).stdout
     assert visualize(untrained_model, line, "-o", "-").stdout.splitlines()[:2] == [line, written.strip()]
     assert visualize(untrained_model, line, "-o", "-").stdout.count("</s>") >= 2  # one behind each sentence
-    assert "translated in 2 parts; the first is drawn" in visualize(untrained_model, line, "--beam").stderr
+    assert "translated in 2 parts; only the first is drawn" in visualize(untrained_model, line, "--beam").stderr

@@ -55,5 +55,5 @@ def test_a_name_in_a_folder_forges_no_line_and_a_link_leads_nowhere_else(place: 
     shown = done.stderr.decode()
     assert done.returncode == 0 and r"in/a\n  b.txt: 1 text" in shown and r"c\x1b]0;title\x07.txt" in shown
     assert not [line for line in shown.splitlines() if line.startswith("  b.txt")] and "\u202e" not in shown
-    assert "host.txt (a link to a file outside of the folder)" in " ".join(shown.split())
+    assert "host.txt (a link to a file outside the folder)" in " ".join(shown.split())
     assert len(list((tmp_path / "out").glob("*.txt"))) == 3 and not (tmp_path / "out/host.txt").exists()

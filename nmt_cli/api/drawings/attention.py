@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class AttentiveTranslation(NamedTuple):
-    """A translation whose attention is drawn, with a line of measures and, optionally, the weights of every head."""
+    """A translation whose attention is drawn, with a line of measurements and, optionally, every head's weights."""
 
     translation: Translation
     measure: str
@@ -114,7 +114,7 @@ class AttentionView(NamedTuple):
         return Panel(matrix.attention, AxisLabels(matrix.source, matrix.target), title)
 
     def write_page(self, output: Path) -> None:
-        """Writes a page on which a reader chooses between words and subwords."""
+        """Writes a page that lets the reader switch between words and subwords."""
         from nmt_cli.visuals.labels import PageSentence, write_page
 
         def label_all() -> Iterator[PageSentence]:
@@ -151,7 +151,7 @@ WHOLE_LINES = LineOptions(split_sentences=False, protect=False, fold=False, max_
 
 
 def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
-    """Draws every sentence to every output, and scores the attention as an alignment."""
+    """Draws the attention of every sentence to every output, with its entropy and diagonal share."""
     request = complete_request(request)
     translators = [open_attentive(request, model) for model in request.models]
     are_pictures = not translators[0].reads_text
@@ -173,7 +173,7 @@ def draw_attention(request: DrawingRequest, drawing: Drawing) -> None:
 def measure_translations(
     request: DrawingRequest, translator: LineTranslator, model: Path, drawing: Drawing, name: str
 ) -> list[AttentiveTranslation]:
-    """Returns the translations of all sentences by one model, with the measures drawn beside their attention."""
+    """Returns one model's translations of all sentences, with the measurements to draw beside their attention."""
     search = request.search_behind_tags(translator.card, model)
     translations = translate_sentences(request, translator, search)
     warn_of_translations(translations, request.search.max_length, drawing)
@@ -214,7 +214,7 @@ def complete_request(request: DrawingRequest) -> DrawingRequest:
 
 
 def open_attentive(request: DrawingRequest, model: Path) -> LineTranslator:
-    """Opens a model. Raises OptionError for one without attention, and for one of several that reads pictures."""
+    """Opens a model. Raises OptionError if it has no attention, or if it is a captioning model among several."""
     # As in `nmt translate`, the network reads a line sentence by sentence; but a given target translates all of it.
     reading = WHOLE_LINES if request.config.heads else LineOptions(split_sentences=not request.config.target)
     translator = open_translator(TranslationRequest(model, lines=reading))
@@ -258,7 +258,7 @@ def read_pairs(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def measure_all_heads(
     translator: LineTranslator, translations: Sequence[Translation], model: Path, tags: TagSet = ()
 ) -> list[FloatArray | None]:
-    """Returns the weights of every layer and head for each translation after `tags`, by running the network in Keras.
+    """Runs the network in Keras and returns, for each source after `tags`, the weights of every layer and head.
 
     Raises OptionError for any network but a Transformer, MissingExtraError without TensorFlow.
     """
@@ -285,7 +285,7 @@ def measure_all_heads(
 def translate_sentences(
     request: DrawingRequest, translator: LineTranslator, search: SearchOptions
 ) -> list[Translation]:
-    """Returns the best translations, or the given ones under the model."""
+    """Returns the best translations, or the given ones as the model scores them."""
     if request.config.target:
         from nmt_cli.translation.forced import FORCING, force_translations
 
@@ -308,7 +308,7 @@ def translate_sentences(
 
 
 def describe_attention(translation: Translation, are_pictures: bool) -> str:
-    """Returns the entropy of the attention by words, and its diagonal share if the source has an order."""
+    """Describes the attention between words: its entropy and, unless the source is a picture, its diagonal share."""
     attention = label_attention(translation, merge=True).attention
     probability = translation.hypotheses[0].log_probability
     near = "" if are_pictures else f", {compute_diagonal_share(attention):.0%} near the diagonal"

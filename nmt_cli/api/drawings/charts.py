@@ -69,7 +69,7 @@ def draw_histories(request: DrawingRequest, drawing: Drawing) -> None:
 
 
 def draw_corpora(request: DrawingRequest, drawing: Drawing) -> None:
-    """Draws the lengths and frequencies of a prepared corpus; of several, or of the tags of one, in one image."""
+    """Draws the lengths and frequencies of several prepared corpora, or of one corpus and its tags, in one image."""
     from nmt_cli.corpus.statistics import measure_corpus
     from nmt_cli.visuals.curves import draw_statistics, format_several
 
@@ -91,7 +91,7 @@ def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
     translator = open_translator(TranslationRequest(request.model))
     beam = trace_beam(translator, sentence, request.search_behind_tags(translator.card, request.model))
     if beam.left:
-        drawing.warn(f"the line is translated in {beam.left + 1} parts; the first is drawn")
+        drawing.warn(f"the line is translated in {beam.left + 1} parts; only the first is drawn")
     title = replace_controls(sentence)
     show_chart(
         request.outputs,
@@ -102,7 +102,7 @@ def draw_search(request: DrawingRequest, drawing: Drawing) -> None:
 
 
 def draw_model_network(request: DrawingRequest, drawing: Drawing) -> None:
-    """Draws the network of a model: its layers, widths and weights, and where attention joins."""
+    """Draws the network of a model: its layers, their widths and weights, and where attention joins them."""
     from nmt_cli.model.config import ModelConfig, Vocabularies
     from nmt_cli.runtime.model_directory import CARD, WEIGHTS, read_card, report_damage
     from nmt_cli.visuals.network import describe_blocks, draw_network, format_network
@@ -129,7 +129,7 @@ def draw_model_network(request: DrawingRequest, drawing: Drawing) -> None:
 
 
 def measure_weights(path: Path) -> dict[str, int]:
-    """Returns the numbers of weights in a file by name; empty if it does not exist."""
+    """Returns the number of weights in each array of a file, by name; empty if the file does not exist."""
     from nmt_cli.runtime.model_directory import report_damage
 
     if not path.is_file():
@@ -142,7 +142,7 @@ def measure_weights(path: Path) -> dict[str, int]:
 
 
 def require_one_sentence(sentences: Sequence[str]) -> str:
-    """Returns the sentence. Raises OptionError unless there is exactly one, with text."""
+    """Returns the sentence. Raises OptionError unless there is exactly one and it is not empty."""
     if len(sentences) != 1 or not sentences[0].strip():
         raise OptionError("--beam shows one sentence", hint='nmt visualize "where is the station?" --beam')
     return " ".join(sentences[0].split("\n"))
@@ -158,7 +158,7 @@ def list_nearest(request: DrawingRequest, drawing: Drawing) -> None:
     if translator.card.dataset_fingerprint != corpus.fingerprint:
         drawing.warn(f"{model}/ was not trained on {data}/, so it has never seen these lines")
     pairs, tags = corpus.read_pairs("train"), corpus.read_tags("train")
-    progress = count_stage(drawing.progress, "encoding the training sentences, once", len(pairs))
+    progress = count_stage(drawing.progress, "encoding the training sentences (only once)", len(pairs))
     index = open_index(translator, corpus, find_cache() / "nearest", progress)
     rankings = index.find_nearest(encode_lines(translator, sentences), pairs, request.config.nearest)
     for sentence, ranking in zip(sentences, rankings, strict=True):

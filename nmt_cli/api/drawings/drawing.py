@@ -64,7 +64,7 @@ class DrawingRequest:
 
 
 def count_common(paths: Sequence[Sequence[str]], most: int) -> int:
-    """Returns how many of their first parts all paths share, at most `most`."""
+    """Returns how many leading parts all paths share, at most `most`."""
     return next((n for n in range(most) if len({path[n] for path in paths}) > 1), max(most, 0))
 
 
@@ -89,7 +89,7 @@ def check_outputs(request: DrawingRequest) -> None:
 
 
 def name_pictures(output: Path, sentences: int) -> list[Path]:
-    """Returns the files of an output: of several sentences, a page, or numbered pictures."""
+    """Returns the files of an output: the output itself, or a numbered picture for each of several sentences."""
     if sentences < 2 or output.suffix.lower() in PAGES:
         return [output]
     return [output.with_stem(f"{output.stem}-{number}") for number in range(1, sentences + 1)]
@@ -112,7 +112,7 @@ class Drawing:
         return f"<pre>{escape(self.text)}</pre>" + "".join(map(embed_file, self.files))
 
     def show(self, *lines: str) -> None:
-        """Adds lines to the text; names and words in them begin no others."""
+        """Adds lines to the text, escaped so that no name or word in them can begin another line."""
         self.text += "".join(f"{escape_line(line)}\n" for line in lines)
 
     def add_file(self, path: Path, message: str) -> None:

@@ -53,7 +53,7 @@ class CommandLine:
         return replace(self, options=(*others, *options))
 
     def omit(self, names: Collection[str]) -> CommandLine:
-        """Returns the command without the settings of these names."""
+        """Returns the command without the options of these names."""
         return replace(self, options=tuple(option for option in self.options if name_typed(option) not in names))
 
     def add_input(self, name: str) -> CommandLine:
@@ -67,9 +67,9 @@ def describe_prepare(inputs: Sequence[str], config: PrepareOptions, data: Path) 
 
 
 def recall_prepare(manifest: Manifest, data: Path) -> CommandLine:
-    """Returns the command that prepared a corpus as far as its manifest knows, which has file names without folders.
+    """Recalls the command that prepared a corpus from its manifest, which has file names without folders.
 
-    A file that is not in the current directory is left for the reader to fill in, as is one input of several.
+    The reader must fill in any file that is not in the current directory, and the inputs if there are several.
     """
     held_out = {name for role in SPLIT_OPTIONS for name in str(manifest.options.get(role)).split(",")}
     inputs = [name for name in manifest.inputs if name not in held_out]
@@ -81,7 +81,7 @@ def recall_prepare(manifest: Manifest, data: Path) -> CommandLine:
 
 
 def find_file(name: str, what: str) -> str:
-    """Returns the name of a file in the current directory, or a size; for any other name, a blank to fill in."""
+    """Returns a size or the name of an existing file unchanged; for any other name, a word in capitals to replace."""
     is_typeable = is_size(name) or all(Path(part).exists() for part in name.split(","))
     return name if is_typeable else what.partition("_")[0].upper()
 
@@ -91,7 +91,7 @@ def join_prepare(inputs: Sequence[str], options: Mapping[str, Any], data: Path) 
 
 
 def list_prepare_options(options: Mapping[str, Any]) -> list[TypedOption]:
-    """Returns the set options, as typed."""
+    """Returns the options that are set, as typed."""
     typed: list[TypedOption] = []
     for field in option_fields(PrepareOptions):
         value = options.get(field.name, field.default)
@@ -138,8 +138,8 @@ def find_saved_options(
 ) -> Mapping[type[Settings], Mapping[str, Any]]:
     """Returns the options of the checkpoint that --resume continues from; empty without --resume or a checkpoint.
 
-    `values` holds all options. Raises OptionError for an explicit option that differs but cannot change. Its hint also
-    names the command that trains another model with this option, to compare both.
+    `values` holds all options. Raises OptionError if an explicit option differs from a saved one that cannot change.
+    Its hint also names the command that trains another model with this option, to compare both.
     """
     if not values["resume"] or values["force"]:
         return {}
@@ -162,7 +162,7 @@ def find_saved_options(
 def select_explicit(
     explicit: ExplicitOptions, model: Path, *, resume: bool, force: bool, runs: int
 ) -> frozenset[str] | None:
-    """Returns the names of the options set by the user; None if a checkpoint has all, leaving nothing to choose."""
+    """Returns the names of the options set by the user; None if a checkpoint already fixes all options."""
     names = explicit.select_fields(ModelConfig) | explicit.select_fields(TrainOptions)
     stages = find_options_of_stages(model, runs) if resume and not force else None
     if stages is not None:
@@ -172,7 +172,7 @@ def select_explicit(
 
 
 def recall_typed(model: Path, runs: int) -> Sequence[TypedOption]:
-    """Returns the options of network and training as typed when the training that --resume continues began."""
+    """Returns the network and training options that were typed when the run that --resume continues began."""
     from nmt_cli.training.request import read_started_facts
 
     stages = find_options_of_stages(model, runs)
@@ -198,7 +198,7 @@ def name_beside(model: Path) -> Path:
 
 
 def find_options_of_stages(model: Path, runs: int) -> StageOptions | None:
-    """Returns the original options of a training run with synthetic pairs, if --resume takes its options from them."""
+    """Returns the original options of a training run with synthetic pairs, if --resume uses them."""
     from nmt_cli.training.data.synthetic_pairs import find_stage_options
 
     return find_stage_options(locate_first_run(model, runs), several_runs=runs > 1)

@@ -3,8 +3,8 @@
     @check_call(LineOptions, *OF_SEARCH)
     def load(model: PathLike = "model", *, threads: int | None = None, **options: Unpack[LoadKeywords]) -> Translator:
 
-`load(3)` says "model cannot be 3", `load(beam=2)` names `beam_size`, and the hint `--model eng-deu` of any module below
-becomes `model="eng-deu"`. Settings, refusals and hints themselves are worded for the command line.
+`load(3)` says "model cannot be 3", `load(beam=2)` suggests `beam_size`, and the hint `--model eng-deu` from any lower
+module becomes `model="eng-deu"`. Settings, refusals and hints are all written for the command line.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ KNOWN: dict[str, tuple[str, str]] = {}  # annotations of arguments by name, each
 
 @cache
 def list_known() -> Mapping[str, tuple[str, str]]:
-    """Returns the arguments of all functions of the interface, by name: their modules fill KNOWN."""
+    """Returns the arguments of all interface functions, by name; importing their modules fills KNOWN."""
     for name in nmt_cli.EXPORTS:
         getattr(nmt_cli, name)
     return KNOWN
@@ -70,10 +70,10 @@ def list_known() -> Mapping[str, tuple[str, str]]:
 def check_call(
     *kinds: type[Settings], more: Collection[tuple[str, Any, str]] = ()
 ) -> Callable[[Callable[Arguments, Returned]], Callable[Arguments, Returned]]:
-    """Returns the decorator of a function of the interface, whose `options` are those of `kinds`, and `more`.
+    """Returns a decorator for an interface function whose `options` are those of `kinds`, and `more`.
 
-    Unknown names, values of another type than annotated, refusals of the system and missing extras raise NmtError,
-    which speaks Python. `help` shows all options with their defaults.
+    Unknown names, values of the wrong type, operating-system errors and missing extras raise an NmtError worded for
+    Python. `help` shows all options with their defaults.
     """
     options = [
         *((field.name, field.default, field.type) for kind in kinds for field in option_fields(kind)),
@@ -150,7 +150,7 @@ def resolve_types(function: Callable[..., Any], more: Collection[tuple[str, Any,
 
 
 def check_argument(name: str, kind: Any, value: Any) -> Any:
-    """Returns the value, a number of NumPy as Python's. Raises OptionError for a value of another type, or its item."""
+    """Returns the value, converting NumPy numbers. Raises OptionError if it or one of its items has the wrong type."""
     if isinstance(value, Integral | Real) and not isinstance(value, int | float):
         value = int(value) if isinstance(value, Integral) else float(value)
     if has_type(kind, value):
@@ -164,7 +164,7 @@ def check_argument(name: str, kind: Any, value: Any) -> Any:
 
 @contextmanager
 def explain_errors() -> Iterator[None]:
-    """Raises NmtErrors that speak Python for all errors that a user can fix."""
+    """Turns all errors that a user can fix into NmtErrors worded for Python."""
     try:
         yield
     except (NmtError, OSError, ImportError) as problem:
@@ -208,7 +208,7 @@ def spell(typed: re.Match[str], is_hint: bool) -> str:
 
 
 def find_annotation(name: str) -> str:
-    """Returns the annotation of an argument of the interface; empty for an unknown name."""
+    """Returns the annotation of an interface argument; empty for an unknown name."""
     return list_known().get(name, ("", ""))[0]
 
 
@@ -222,7 +222,7 @@ def write_value(word: str) -> str:
 
 
 def write_call(mark: str, command: str, rest: str, **others: str) -> str:
-    """Returns a command and the rest of its line as a call of Python, between the same marks."""
+    """Returns a command and the rest of its line as a Python call, within the same backticks (if any)."""
     written: list[str] = []
     words = shlex.split(rest)
     while words:

@@ -44,19 +44,19 @@ def list_texts(values: str | Iterable[str] | None) -> list[str]:
 
 
 def check_texts(name: str, values: str | Iterable[str]) -> Iterator[str]:
-    """Returns an iterator over the texts, or a single one, which raises OptionError for an item that is not text."""
+    """Returns an iterator over one or several texts; it raises OptionError for an item that is not text."""
     return iter([values]) if isinstance(values, str) else map(partial(require_text, name), count(), values)
 
 
 def require_text(name: str, index: int, value: str) -> str:
-    """Returns the value. Raises OptionError, with its index in the iterable of this name, if it is not text."""
+    """Returns the value. Raises OptionError, naming the iterable and the index, if it is not text."""
     if not isinstance(value, str):
         raise OptionError(f"{name}[{index}] cannot be {reprlib.repr(value)}", hint=TEXTS)
     return value
 
 
 def check_count(name: str, value: int | None) -> None:
-    """Raises OptionError unless a number of things is at least 1, or None."""
+    """Raises OptionError unless a count is at least 1 or None."""
     if value is not None and value < 1:
         raise OptionError(f"{name} cannot be {value!r}", hint="use a whole number of at least 1")
 
@@ -83,8 +83,8 @@ def build_settings(
     """Returns the settings of these kinds with the values of `options`, which overrule those given `earlier`.
 
     `others` are arguments that are not settings. Raises OptionError for arguments that cannot be combined in a
-    `command`; earlier ones that cannot be combined with these are left out. `fallback` may set whatever is not
-    explicit.
+    `command`; earlier ones that conflict with these are left out. `fallback` may set options that are not given
+    explicitly.
     """
     values = {**earlier, **options}
     explicit = ExplicitOptions.from_arguments({**others, **values}, *kinds, earlier={*earlier} - {*options})
@@ -100,7 +100,7 @@ def build_settings(
 
 
 def select_options(options: Mapping[str, Any], kind: type[Settings]) -> dict[str, Any]:
-    """Returns the options that `kind` has, as its fields: paths as text, lists and texts of a list as tuples."""
+    """Returns the options that are fields of `kind`: paths as text; lists, and a string given for a list, as tuples."""
     several = {name for name, type in kind.resolve_field_types().items() if get_origin(type) is tuple}
     return {
         name: convert_value(list_texts(value) if name in several and isinstance(value, str) else value)
@@ -135,7 +135,7 @@ def make_search_options(
 ) -> TranslateOptions:
     """Returns the settings of a search; `options` overrule those given `earlier`.
 
-    Raises OptionError for an unknown option, one out of range, and combinations that contradict each other.
+    Raises OptionError for unknown options, values out of range, and contradictory combinations.
     """
     check_count("n_best", n_best)
     prefix = {**earlier, **options}.get(PREFIX, "")
@@ -151,5 +151,5 @@ def make_search_options(
 
 
 def list_tags(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns options in which a single tag is a list of one."""
+    """Returns the options, with a single tag as a tuple of one."""
     return {name: (value,) if name == TAG and isinstance(value, str) else value for name, value in options.items()}

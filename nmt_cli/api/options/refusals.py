@@ -47,8 +47,8 @@ class SettingValues(dict[str, Any]):
 class Refusal(NamedTuple):
     """A rule that refuses settings `when` others have certain values.
 
-    `why` continues the sentence that the option begins; in it, and in the hint, `{name}` is the value of a setting.
-    Where `beside` is typed, options of a file do not count.
+    `why` completes a sentence that begins with the option; in it and in the hint, `{name}` is the value of a setting.
+    If the option `beside` is typed, options from a file do not count.
     """
 
     settings: Collection[str]
@@ -59,13 +59,13 @@ class Refusal(NamedTuple):
 
 
 def require(settings: Collection[str], other: str, hint: str) -> Refusal:
-    """Returns the refusal of settings that mean nothing without another one."""
+    """Returns a rule that refuses settings that mean nothing without another one."""
     why = f"needs --{other.replace('_', '-')}"
     return Refusal(settings, lambda values: values[other] is None or values[other] is False, why, hint)
 
 
 def exclude(settings: Collection[str], other: str, hint: str = "leave one of them out", beside: str = "") -> Refusal:
-    """Returns the refusal of settings that mean nothing beside another one."""
+    """Returns a rule that refuses settings that mean nothing together with another one."""
     return Refusal(settings, itemgetter(other), f"cannot be combined with --{other.replace('_', '-')}", hint, beside)
 
 
@@ -84,9 +84,9 @@ def list_names(*kinds: type[Settings]) -> frozenset[str]:
 class ExplicitOptions(NamedTuple):
     """The typed options, and the options from the environment and a file, even if equal to the default.
 
-    Each maps the names of parameters to options as typed. `file` comes from a typed `--config`; `off` holds the names
-    of switches that are explicitly off, which is their default; `origins` names the variable or the file of each in
-    `filed`.
+    Each maps the names of parameters to options as typed. `file` comes from a typed `--config`. `off` holds the names
+    of switches that are explicitly off, as they are by default. `origins` says which variable or file each option in
+    `filed` comes from.
     """
 
     typed: Mapping[str, str]
@@ -101,7 +101,7 @@ class ExplicitOptions(NamedTuple):
     ) -> ExplicitOptions:
         """Returns the options that a program gives as arguments: fields of these settings, and others.
 
-        Options of an `earlier` call, meant for several calls, count like options of a file.
+        Options of an `earlier` call, which is meant for several calls, count like options from a file.
         """
         fields = {field.name: field for kind in kinds for field in option_fields(kind)}
         flags = {name: name_option(fields[name]) if name in fields else name.replace("_", "-") for name in arguments}
@@ -113,14 +113,14 @@ class ExplicitOptions(NamedTuple):
 
     @property
     def ambient(self) -> frozenset[str]:
-        """The names of options that the environment sets, or a file that was found rather than named."""
+        """The names of options set by the environment, or by a file that was found rather than named."""
         return frozenset(
             name for name, origin in self.origins.items() if name in self.filed and origin != str(self.file)
         )
 
     @property
     def settings_from(self) -> dict[str, str]:
-        """The variable or the file of each option that was not typed, for `--json` and reports."""
+        """The variable or the file that each untyped option comes from, for `--json` and reports."""
         return {spell_name(self.filed[name]): origin for name, origin in self.origins.items() if name in self.filed}
 
     @property
@@ -130,7 +130,7 @@ class ExplicitOptions(NamedTuple):
 
     @contextmanager
     def name_origin(self) -> Iterator[None]:
-        """Names the variable or the file in an OptionError of the block if its first option comes from there."""
+        """Adds the variable or file to an OptionError in the block if the first option it names comes from there."""
         try:
             yield
         except OptionError as error:
@@ -157,7 +157,7 @@ class ExplicitOptions(NamedTuple):
         return self._replace(filed={name: option for name, option in self.filed.items() if name not in names})
 
     def find_first(self, names: Collection[str], *, beside: str = "") -> str | None:
-        """Returns the first of these options that is set; where `beside` is typed, others count only if typed."""
+        """Returns the first of these options that is set; if `beside` is typed, others count only if typed, too."""
         options = self.typed if beside in self.typed else {**self.filed, **self.typed}
         return next((option for name, option in options.items() if name in names and name not in self.off), None)
 
@@ -338,7 +338,7 @@ MODEL = (
 
 
 def measures(values: SettingValues, start: str) -> Any:
-    """Whether a metric whose name begins so may be asked for; one of another package may need any option."""
+    """Whether a metric whose name begins with `start` may be requested; one from another package may use any option."""
     from nmt_cli.evaluation.metrics.registry import ALL, NAMES, simplify_name  # which translating does not need
 
     names = {simplify_name(part.strip()) for entry in values.metric or [ALL] for part in entry.split(",")}
@@ -346,13 +346,13 @@ def measures(values: SettingValues, start: str) -> Any:
 
 
 def need_metric(settings: Collection[str], start: str, metric: str) -> Refusal:
-    """Returns the refusal of settings of metrics that are not asked for."""
+    """Returns a rule that refuses the settings of metrics that are not requested."""
     return Refusal(
         settings, lambda values: not measures(values, start), f"is for --metric {metric}", "add it, or leave it out"
     )
 
 
-REPLACES_NONE = "replaces a file, and you name none"
+REPLACES_NONE = "replaces a file, but you named none"
 EVALUATE = (
     Refusal({"force"}, lambda v: not (v.write_to or v.sentences), REPLACES_NONE, "add --report or --sentences"),
     need_metric({"smooth", "bleu_tokenizer", "bleu_spm"}, "bleu", "bleu"),
@@ -465,9 +465,9 @@ def refuse_for_model(explicit: ExplicitOptions, search: SearchOptions, card: Mod
 def find_ignored(
     command: str, explicit: ExplicitOptions, values: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> frozenset[str]:
-    """Returns the ambient options of a command that cannot be combined with others, whose values are their `defaults`.
+    """Returns the ambient options of a command that conflict with others, and so get their `defaults` instead.
 
-    Nobody asked for them in this call: instead of refusing it, they are left out.
+    Nobody asked for them in this call, so they are left out instead of causing an error.
     """
     settings, ignored = SettingValues(values), frozenset[str]()
     for row in REFUSALS.get(command, ()) if explicit.ambient else ():
@@ -481,7 +481,7 @@ def find_ignored(
 def choose_ignored(
     row: Refusal, explicit: ExplicitOptions, settings: SettingValues, defaults: Mapping[str, Any]
 ) -> frozenset[str]:
-    """Returns the ambient options that a row refuses, or, where it refuses a typed one, those that are the reason."""
+    """Returns the ambient options that a row refuses or, if it refuses a typed one, those that cause the refusal."""
     refused = frozenset(row.settings) - explicit.off
     if not refused & explicit.typed.keys():
         return frozenset() if row.beside in explicit.typed else explicit.ambient & refused

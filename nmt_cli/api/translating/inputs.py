@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 SKIPPED_SHOWN = 5
-OUTSIDE = "a link to a file outside of the folder"
+OUTSIDE = "a link to a file outside the folder"
 # Why a file is left out that would be translated if it was sound, or with an option; and what to do about it.
 UNREAD = {
     MISMATCH: "if it is plain text, end its name with .txt",
@@ -50,7 +50,7 @@ _, NO_COLUMN = UNREAD
 
 
 class InputFile(NamedTuple):
-    """A file to translate, and its path below the folder on the command line; otherwise its name."""
+    """A file to translate, and its path below the folder on the command line or, without a folder, its name."""
 
     path: Path
     relative: Path
@@ -58,7 +58,7 @@ class InputFile(NamedTuple):
 
 
 class FolderContent(NamedTuple):
-    """The files of folders that nmt translates, and the files that it skips, each with a reason if there is one."""
+    """The files that nmt translates in folders, and those that it skips, each with a reason if there is one."""
 
     files: list[InputFile]
     skipped: list[tuple[Path, str]]  # which are nothing to translate
@@ -73,7 +73,7 @@ class FolderContent(NamedTuple):
         return f"{len(self.skipped):,} of {total} neither translated nor copied: {join_first(skipped, SKIPPED_SHOWN)}"
 
     def summarise(self, summaries: FileSummaries) -> FileSummaries:
-        """Returns the summaries, which begin with the files that were not read."""
+        """Returns the summaries, after adding the files that were not read."""
         for path, reason in self.unread:
             summaries.begin_file(str(path)).error = DataError(f"{path}: {reason}", hint=UNREAD[reason])
         return summaries
@@ -82,10 +82,10 @@ class FolderContent(NamedTuple):
 def list_files(
     inputs: Sequence[Path], output: str | None, config: DocumentOptions, others: Iterable[Path] = ()
 ) -> FolderContent:
-    """Returns the files that are named, and those below the folders that are.
+    """Returns the named files, and the files below the named folders.
 
     Hidden files, links to files elsewhere, `others` that the command uses, the folder `output`, and translations of
-    files of the same folder are left out. Raises NotFoundError for a folder without a file to translate.
+    files in the same folder are left out. Raises NotFoundError for a folder without a file to translate.
     """
     content, used, written = FolderContent([], [], []), {path.resolve() for path in others}, WrittenFiles()
     by_name = frozenset(format.name for format in map(find_by_name, inputs) if format is not None)
@@ -118,7 +118,7 @@ def list_files(
 
 
 def walk_folder(folder: Path, output: Path | None) -> Iterator[Path]:
-    """Yields the files below a folder in the order of their names, without hidden ones and those below `output`."""
+    """Yields the files below a folder in order of their names, except hidden ones and those below `output`."""
     for name in sorted(os.listdir(folder)):
         path = folder / name
         if name.startswith("."):
@@ -130,7 +130,7 @@ def walk_folder(folder: Path, output: Path | None) -> Iterator[Path]:
 
 
 def leads_outside(path: Path, folder: Path) -> bool:
-    """Whether a file is a link to the outside of the folder, whose sender may not mean to share that file."""
+    """Whether a file links outside the folder: whoever sends the folder may not mean to share that file."""
     return path.is_symlink() and not path.resolve().is_relative_to(folder.resolve())
 
 
@@ -139,7 +139,7 @@ def is_same_place(path: Path, other: Path | None) -> bool:
 
 
 def find_reason_to_skip(path: Path, config: DocumentOptions) -> str | None:
-    """Returns the kind of a file that is not translated, empty if unknown; None for a file to translate."""
+    """Returns why a file is not translated: its kind, or an empty string if unknown; None for a file to translate."""
     format = recognise_format(path, read_head(path))
     if config.format is not None:
         requested = select_format(config.format, "translate")
@@ -154,22 +154,22 @@ def find_reason_to_skip(path: Path, config: DocumentOptions) -> str | None:
 
 
 def read_head(path: Path) -> bytes:
-    """Returns the first bytes of a file; none if it cannot be read, which its translation reports."""
+    """Returns the first bytes of a file; empty if it cannot be read, an error that translating it reports."""
     with suppress(OSError), path.open("rb") as file:
         return file.read(HEAD)
     return b""
 
 
 def require_folder_for_output(inputs: Iterable[Path], output: str | None) -> str | None:
-    """Returns the output, as the name of a directory if a folder is translated. Raises OptionError without any."""
+    """Returns the output, as a directory name if a folder is translated. Raises OptionError if a folder has none."""
     folder = next((path for path in inputs if path.is_dir()), None)
     if folder is None or (output is not None and "{" in output):
         return output
     if output in (None, "-"):
-        raise OptionError(f"{folder} is a folder, and its translation cannot go to standard output", hint="add -o out/")
+        raise OptionError(f"{folder} is a folder, so its translation cannot go to standard output", hint="add -o out/")
     is_file_name = find_by_name(Path(str(output))) is not None and not str(output).endswith(("/", os.sep))
     if Path(str(output)).is_file() or (is_file_name and not Path(str(output)).is_dir()):
-        raise OptionError(f"-o {output} is a file, and {folder} is a folder", hint="name a folder: -o out/")
+        raise OptionError(f"-o {output} is a file, but {folder} is a folder", hint="name a folder: -o out/")
     return f"{output}/" if not str(output).endswith(("/", os.sep)) else output
 
 
@@ -177,7 +177,7 @@ def require_folder_for_output(inputs: Iterable[Path], output: str | None) -> str
 
 
 class Console(NamedTuple):
-    """Reads and writes lines outside files, and shows messages to the user."""
+    """Reads and writes lines that are not in files, and shows messages to the user."""
 
     can_prompt: bool  # whether a person types the lines and reads their translations one by one
     output: IO[bytes]  # accepts output that goes to no file
@@ -199,8 +199,8 @@ STREAM = Path("-")  # standard input or output
 def check_files(files: Sequence[Path], model: Path, models: Sequence[Path]) -> list[Path]:
     """Returns the files and folders; empty for standard input.
 
-    `models` are the typed ones, without which `model` translates. Raises NotFoundError, with a command if the names
-    look like a sentence, and OptionError for files beside standard input.
+    `models` are the typed ones; if there are none, `model` translates. Raises NotFoundError, with a command to type if
+    the names look like a sentence, and OptionError for files together with standard input.
     """
     if STREAM in files and len(files) > 1:
         raise OptionError("standard input (-) cannot be combined with files", hint="give one or the other")
@@ -231,7 +231,7 @@ def check_files(files: Sequence[Path], model: Path, models: Sequence[Path]) -> l
 
 
 def is_sentence(files: Sequence[Path], is_near: bool) -> bool:
-    """Whether names of missing files are a sentence, or its words; `is_near` says that a file has such a name."""
+    """Whether the names of missing files are really a sentence or its words; `is_near`: a file has a similar name."""
     text = str(files[0])
     if len(files) > 1:
         return not any(find_by_name(path) or path.name != str(path) for path in files)
@@ -239,7 +239,7 @@ def is_sentence(files: Sequence[Path], is_near: bool) -> bool:
 
 
 def name_models(text: str, model: Path, models: Sequence[Path]) -> list[str]:
-    """Returns the models to type for a text: the typed ones, none if `model` is there, or an installed one."""
+    """Returns the models to name in a command: the typed ones, none if `model` exists, or an installed one."""
     from nmt_cli.runtime.installed_models import CARD, name_model  # which only this hint needs
     from nmt_cli.runtime.model_directory import find_model_for
 
@@ -252,7 +252,7 @@ def name_models(text: str, model: Path, models: Sequence[Path]) -> list[str]:
 class DocumentOpener:
     """Opens files and console input as documents; `template` holds their common properties.
 
-    It reports inputs whose name does not imply their format to the console.
+    It tells the console about inputs whose format does not follow from their name.
     """
 
     def __init__(
@@ -283,7 +283,7 @@ class DocumentOpener:
         return documents
 
     def defer_file(self, file: InputFile) -> Document:
-        """Returns a document that is opened when it is read, without the options that others have and it lacks."""
+        """Returns a document that is opened when it is read, without options that only other formats have."""
         format, source = self.identify_file(file.path)
         source = source._replace(config=fit_options(format.name, source.config, file.beside), is_among_others=True)
         self.accept_format(format)
@@ -306,7 +306,7 @@ class DocumentOpener:
         if is_open and path.is_file() and is_wrapped(decode_head(head) or ""):
             format = BY_NAME["wrapped"]
         if config.format is None and format not in (find_by_name(path), TEXT):
-            self.console.say(f"{path} is read as {format.title} ({format.name}), by its content")
+            self.console.say(f"{path} is read as {format.title} ({format.name}), judging by its content")
         return format, read_mark(source, format, head)
 
     def open_standard_input(self, output: Path | None) -> Document:
@@ -319,7 +319,7 @@ class DocumentOpener:
         return ArrivingDocument(source, self, stream, output)
 
     def accept_format(self, format: FileFormat) -> None:
-        """Lets the memory link words for a format with marks, before a worker gets it.
+        """Lets the translation memory link words for a format with markup, before a worker receives it.
 
         Raises OptionError if more than the translation is to be written, but the format has no room for it.
         """

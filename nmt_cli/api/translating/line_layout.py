@@ -15,7 +15,7 @@ ESCAPES = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}  # ends
 
 
 class LayoutOptions(Settings, panel="Output"):
-    """The options for output in addition to the translation."""
+    """The options for what to write in addition to the translation."""
 
     scores: bool = setting(
         False, "Write the score (log-probability over length penalty) and a tab before each translation.", harmless=True
@@ -35,7 +35,7 @@ class LayoutOptions(Settings, panel="Output"):
     confidence: bool = False  # whether the confidence stands before each translation
 
     def format_lines(self, translation: Translation, n_best: int, indent: str = "") -> str:
-        """Returns the output lines of one translation with their line ends: always `n_best`, or one of JSON."""
+        """Returns the output lines of one translation, with line ends: always `n_best` of them, or one of JSON."""
         if self.json:
             return dumps(map_translation(translation, n_best), ensure_ascii=False).translate(ESCAPES) + "\n"
         rows = [
@@ -46,7 +46,7 @@ class LayoutOptions(Settings, panel="Output"):
         return "".join(f"{indent}{row}\n" for row in rows)
 
     def format_columns(self, translation: Translation, hypothesis: Hypothesis, *, is_best: bool) -> str:
-        """Returns the columns of one hypothesis; for the best, with its confidence, which decides its text."""
+        """Returns the columns of one hypothesis; the best has the text of the translation, and its confidence."""
         columns = [f"{hypothesis.score:.4f}"] if self.scores else []
         if self.confidence:
             columns.append(f"{translation.confidence:.4f}" if is_best and translation.confidence is not None else "")
@@ -59,7 +59,7 @@ class LayoutOptions(Settings, panel="Output"):
 
     @property
     def blank(self) -> str:
-        """The row in place of a missing hypothesis."""
+        """The row that stands for a missing hypothesis."""
         return "0.0000\t" * self.scores + "\t" * self.confidence + "\t" * self.alignments
 
 

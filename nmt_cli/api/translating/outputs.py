@@ -49,7 +49,7 @@ class PartSummary:
     places: list[tuple[str, float | None]] = field(default_factory=list)  # of a chapter: verses, with their confidence
 
     def add(self, translation: Translation) -> None:
-        """Counts one translation; one of a blank line has none."""
+        """Counts one translation; a blank line does not count as a text."""
         self.texts += bool(translation.source.strip())
         self.carried += len(translation.carried)
         self.failed += bool(translation.checks)
@@ -59,7 +59,7 @@ class PartSummary:
             self.confidence_sum += translation.confidence
 
     def add_place(self, name: str, confidence: float | None) -> None:
-        """Records the confidence of a verse; further texts of it are footnotes."""
+        """Records the confidence of a verse; ignores its further texts, which are footnotes."""
         if name and not (self.places and self.places[-1][0] == name):
             self.places.append((name, confidence))
 
@@ -72,7 +72,7 @@ class PartSummary:
         return self.confidence is not None and threshold is not None and self.confidence < threshold
 
     def describe(self, thing: str, threshold: float | None) -> str:
-        """Returns the line about it."""
+        """Returns the line that describes the part."""
         if self.error is not None:
             return f"{self.name}: not translated: {self.error.message.removeprefix(f'{self.name}: ')}"
         facts = [format_count(self.texts, thing)]
@@ -112,7 +112,7 @@ class FileSummaries:
     number: int = 0  # of the last translation, blank lines included: in its file, if each has an output of its own
 
     def begin_file(self, name: str) -> PartSummary:
-        """Returns the summary of the file that begins."""
+        """Begins a file, and returns its summary."""
         self.location, self.chapters = NOWHERE, {}
         self.number = 0 if self.are_apart else self.number
         self.parts.append(PartSummary(name))
@@ -128,17 +128,17 @@ class FileSummaries:
 
     @property
     def has_parts(self) -> bool:
-        """Whether there is more to tell than of the input as a whole."""
+        """Whether there is anything to report besides the input as a whole."""
         return self.are_apart or len(self.parts) > 1
 
     @property
     def file(self) -> str:
-        """The file of the next translation among several; empty if there is one."""
+        """The file of the next translation; empty unless each file has an output of its own."""
         return self.files[-1].name if self.are_apart else ""
 
     @property
     def where(self) -> str:
-        """The place of the next translation in a report: the file among several; and the verse, chapter or line."""
+        """The place of the next translation in a report: its file if there are several; its verse, chapter or line."""
         return f"{self.file} {self.location}".strip()
 
     def add(self, translation: Translation) -> None:
@@ -152,14 +152,14 @@ class FileSummaries:
             chapter.add_place(self.location.name, translation.confidence)
 
     def add_torn(self, name: str, torn: TornText) -> None:
-        """Records a text of a file that is written as in the source."""
+        """Records a text of a file that is written as it is in the source."""
         part = next((part for part in self.files if part.name == name), None)
         if part is not None:
             part.failed += not torn.was_flagged
             part.kept.append(torn)
 
     def describe(self) -> Iterator[str]:
-        """Yields a line per file and chapter; of many, those that most need review."""
+        """Yields a line per file and chapter; if there are many, only for those that most need review."""
         if not self.has_parts:
             return
         shown = self.parts
@@ -184,11 +184,11 @@ class FileSummaries:
         return files
 
     def write_json(self) -> bytes:
-        """Returns one JSON object per file and line."""
+        """Returns one JSON object per file, each on a line of its own."""
         return "".join(json.dumps(values, ensure_ascii=False) + "\n" for values in self.map_files()).encode()
 
     def list_foreign(self) -> list[str]:
-        """Returns the names of the files most of whose texts, of enough to tell, are in another language."""
+        """Returns the names of the files in which most texts, and enough to be sure, are in another language."""
         return [part.name for part in self.files if 2 * part.foreign > max(part.texts, LEAST_FOREIGN)]
 
     def require_complete(self) -> None:
@@ -208,7 +208,7 @@ class FileSummaries:
 
 
 def rate_urgency(part: PartSummary) -> tuple[bool, float]:
-    """Returns the order in which parts need review: failed ones first, then the least confident ones."""
+    """Returns a sort key that puts the parts in most need of review first: failed ones, then the least confident."""
     return part.error is None, 1.0 if part.confidence is None else part.confidence
 
 
@@ -231,7 +231,7 @@ def name_outputs(
 ) -> list[Path]:
     """Returns the files to write: empty for standard output, one for all inputs, or one for each.
 
-    `relatives` are the names of the inputs below a directory, by default their own. Raises OptionError for an output
+    `relatives` are the paths of the inputs below a directory, by default their names. Raises OptionError for an output
     that is also an input, or for two equal outputs.
     """
     if output is None or output == STREAM:
@@ -240,7 +240,7 @@ def name_outputs(
         targets = [Path(output)]
     elif not paths:
         raise OptionError(
-            f"-o {output} names a file for each input, and standard input has no name", hint="name a file"
+            f"-o {output} names a file for each input, but standard input has no name", hint="name a file"
         )
     else:
         relatives = relatives or [Path(path.name) for path in paths]
@@ -253,7 +253,7 @@ def name_outputs(
 
 
 def name_output(output: str, path: Path, relative: Path, language: str) -> Path:
-    """Returns the file for one input; a pattern without a folder is placed beside the input."""
+    """Returns the file for one input; if a pattern has no folder, the file goes beside the input."""
     if "{" not in output:
         return Path(output) / relative
     try:
@@ -274,7 +274,7 @@ OutputState = Literal["unknown", "current", "outdated", "edited", "edited before
 
 
 class WrittenFile(NamedTuple):
-    """The hashes of an output and of its causes (options:source), and the path of its source from its folder."""
+    """The hashes of an output and of its causes (options:source), and the path of its source relative to its folder."""
 
     content: str
     cause: str
@@ -283,10 +283,10 @@ class WrittenFile(NamedTuple):
 
 
 class WrittenFiles:
-    """The records of the folders of outputs. A damaged line says nothing.
+    """The records that nmt keeps in output folders. Damaged lines are ignored.
 
-    A line is appended just before its file gets its name. The older line about that file counts, too, until the run is
-    complete: a run killed in between leaves the old file.
+    A line is appended just before its file gets its final name. Until the run is complete, the older line about that
+    file counts, too, because a run killed in between leaves the old file.
     """
 
     def __init__(self) -> None:
@@ -294,7 +294,7 @@ class WrittenFiles:
         self.recorded_in: dict[Path, Path] = {}  # the folder of the record, for a file elsewhere
 
     def locate(self, target: Path) -> tuple[Path, str]:
-        """Returns the folder whose record has a file, and its name there."""
+        """Returns the folder whose record lists a file, and the file's name in that record."""
         folder = self.recorded_in.get(target, target.parent)
         return folder, os.path.relpath(target, folder)
 
@@ -322,7 +322,7 @@ class WrittenFiles:
         return "current" if written.cause == cause else "outdated"
 
     def find_source(self, path: Path) -> Path | None:
-        """Returns the file of which a file is the translation; None if it is not known to be one."""
+        """Returns the source of a translated file; None if the file is not known to be a translation."""
         known = self.open_folder(path.parent).get(path.name)
         return path.parent / known[-1].source if known else None
 
@@ -334,7 +334,7 @@ class WrittenFiles:
         return [Path(os.path.relpath(folder / path)) for path in filter(None, paths) if path not in known]
 
     def add(self, target: Path, content: Path, source: Path, cause: str, memories: Iterable[Path] = ()) -> None:
-        """Records a file that is about to be written; until then, its content has another name."""
+        """Records a file that is about to get its name; until then, its content has a temporary one."""
         folder, name = self.locate(target)
         paths = (os.path.relpath(path, folder) for path in (source, *memories))
         written = WrittenFile(hash_file(content), cause, next(paths), "\n".join(paths))
@@ -343,7 +343,7 @@ class WrittenFiles:
             file.write(f"\n{json.dumps({name: written})}")  # whatever a killed process left of its line
 
     def shorten(self) -> None:
-        """Replaces the records by their newest lines, since all files are complete."""
+        """Reduces the records to the newest line about each file, since all files are complete."""
         for folder, files in self.folders.items():
             if files:
                 lines = (f"{json.dumps({name: known[-1]})}\n" for name, known in files.items())
@@ -353,7 +353,7 @@ class WrittenFiles:
 class OutputFiles(AbstractContextManager["OutputFiles"]):
     """Writes files one after the other, renaming each when complete; without files, writes to a stream.
 
-    With `is_apart`, each input has a file of its own, and an input that fails costs only that.
+    With `is_apart`, each input has a file of its own, and an input that fails affects only that file.
     """
 
     def __init__(self, targets: Sequence[Path], stream: IO[bytes], *, is_apart: bool = False) -> None:
@@ -378,7 +378,7 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
         return not self.targets and self.stream.isatty()
 
     def require_formats(self, documents: Sequence[Document], lines: FileFormat = TEXT) -> None:
-        """Raises OptionError for a name with the ending of another format, and a terminal that cannot show a format.
+        """Raises OptionError for a name that implies another format, and for a format that a terminal cannot show.
 
         `lines` is the output format of plain text: JSON Lines with `--json`.
         """
@@ -411,7 +411,7 @@ class OutputFiles(AbstractContextManager["OutputFiles"]):
             self.has_written = True
 
     def end_file(self, error: BaseException | None) -> None:
-        """Completes the file; after an error, the file is as before."""
+        """Completes the file; after an error, leaves the old file as it was."""
         stack, self.stack = self.stack, ExitStack()
         if error is None:
             stack.close()
@@ -468,7 +468,7 @@ class FileUnits:
                 yield unit._replace(write=partial(self.write, unit))
 
     def write(self, unit: TranslationUnit, translations: Sequence[Translation]) -> str | bytes:
-        """Writes a unit; nothing once one has failed."""
+        """Writes a unit, or nothing once a unit has failed."""
         if self.error is None:
             with self.note_error():
                 return unit.write(translations)
@@ -476,7 +476,7 @@ class FileUnits:
 
     @contextmanager
     def note_error(self) -> Iterator[None]:
-        """Records an error of the input in place of raising it."""
+        """Records an error of the input instead of raising it."""
         try:
             yield
         except OutputError:
@@ -488,9 +488,9 @@ class FileUnits:
 
 
 def require_name(target: Path, source: DocumentSource, format: FileFormat) -> None:
-    """Raises OptionError for the name of a translation that implies another format.
+    """Raises OptionError if the name of a translation implies another format.
 
-    A name may end like the name of its source, and in the code of its language.
+    A name may end like the name of its source, or in the code of its language.
     """
     path = Path(source.name)
     endings = (path.suffix.lower(), f".{source.target_language}", f".{find_language_tag(source.target_language)}")
@@ -503,7 +503,7 @@ def require_name(target: Path, source: DocumentSource, format: FileFormat) -> No
 
 
 def name_translation(path: Path) -> Path:
-    """Returns a name for the translation of a file beside it."""
+    """Returns a name for the translation of a file, in the same folder."""
     return path.with_stem(f"{path.stem}-translated")
 
 

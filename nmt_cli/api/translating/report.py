@@ -34,7 +34,7 @@ WORDS_SHOWN = 5
 
 @dataclass
 class FirstWords:
-    """A number of words, and as many of the distinct ones as are shown, and one more."""
+    """The number of words, and the first distinct ones: as many as are shown, and one more."""
 
     total: int = 0
     first: dict[str, None] = field(default_factory=dict)
@@ -63,7 +63,7 @@ UNMATCHED = "pairs of the translation memory that match no text"
 
 @dataclass
 class Failing:
-    """A text that failed a check: its file among several, its place there, and how often it is in the file."""
+    """A text that failed a check: its file if there are several, its place there, and how often it occurs there."""
 
     file: str
     thing: str  # the kind of place: a line, or a text by its number; empty for a verse or a cell
@@ -76,7 +76,7 @@ class Failing:
 
 
 class Remark(NamedTuple):
-    """A remark about a translation for a person."""
+    """A remark about a translation, for a person to read."""
 
     text: str
     brief: str = ""  # what is left of it beside many others; by default, all
@@ -166,7 +166,7 @@ class TranslationReport:
             self.add_repairs(translation)
 
     def add_repairs(self, translation: Translation) -> None:
-        """Counts the faults of a text that was translated again, and the text if that repaired any."""
+        """Counts the faults of a text that was translated again, and the text itself if any were repaired."""
         repaired = [repair.fault for repair in translation.repairs if repair.remedy is not None]
         self.repairs.update(repaired)
         self.faults.update(repair.fault for repair in translation.repairs if repair.remedy is None)
@@ -186,13 +186,13 @@ class TranslationReport:
         return self.name_failing(self.files.file, self.files.location, self.files.number, translation.source)
 
     def name_failing(self, file: str, location: Location, number: int, source: str) -> Failing:
-        """Returns a text that failed a check, named by its place in its file, by default its number."""
+        """Returns a text that failed a check, named by its place in its file or, by default, its number."""
         if location.name:
             return Failing(file, location.kind, location.name, source)
         return Failing(file, self.source_cuts.thing, f"{number:,}", source)
 
     def remember(self, kind: str, failing: Failing) -> None:
-        """Remembers one of the first texts that failed a check, and how often it does."""
+        """Remembers one of the first texts that failed a check, or counts it again if it is already there."""
         first = self.first_failures.setdefault(kind, [])
         for other in first:
             if (other.file, other.source) == (failing.file, failing.source):
@@ -214,7 +214,7 @@ class TranslationReport:
         self.replacements += executor.replacements
 
     def add_torn(self, file: str, torn: TornText) -> None:
-        """Counts a text that stays as it is: in the source, or translated already."""
+        """Counts a text that stays as it is: as in the source, or with a translation that was already there."""
         self.texts += bool(torn.kept)
         self.failed += not torn.was_flagged
         self.failures[torn.check] += 1
@@ -279,7 +279,7 @@ class TranslationReport:
             yield "; ".join([self.name_rules()] * bool(self.failures) + all_texts)
 
     def describe_faults(self) -> Iterator[Remark]:
-        """Yields the problems of translations: failed checks, faults that no remedy repaired, and cuts."""
+        """Yields the problems of translations: failed checks, faults that no remedy repaired, and truncations."""
         if self.failures or self.faults:
             yield from self.describe_all_failures()
         if self.source_cuts.count:
@@ -306,19 +306,19 @@ class TranslationReport:
             kinds = ", ".join(count_faults(fault, count) for fault, count in faults.most_common())
             sentences = count_things(faults.total(), "sentence")
             text = f"{sentences} translated again without success"
-            yield Remark(f"{text}, check them: {kinds}", text)
+            yield Remark(f"{text}; check them: {kinds}", text)
 
     def describe_registers(self) -> Iterator[Remark]:
-        """Yields the line about documents that address people in two ways, with the places of the rarer one."""
+        """Yields a line if documents address people both formally and informally, with the places of the rarer way."""
         if len(self.registers) > 1:
             (usual, most), (other, fewest) = self.registers.most_common()
             counts = f"{usual}ly in {format_count(most, self.source_cuts.thing)}, {other}ly in {fewest:,}"
             yield Remark(f"people are addressed {counts}{self.name_texts(other)}")
 
     def describe_memory(self, memory: TranslationMemory) -> str:
-        """Returns the line about texts found in a translation memory, also if it has none: it may be another's.
+        """Returns the line about texts found in a translation memory, even if none were: it may be the wrong one.
 
-        The pairs of a small one are corrections, of which one that no text has may be mistyped.
+        The pairs of a small memory are corrections: one that matches no text may be mistyped.
         """
         changed, partly = self.origins["memory_numbers"], self.origins["memory_part"]
         whole = self.origins["memory"] + changed
@@ -350,13 +350,13 @@ class TranslationReport:
 
     @property
     def is_other_language(self) -> bool:
-        """Whether most texts are surely in a different language from the source."""
+        """Whether most texts are surely in a language other than the source language."""
         return 2 * sum(map(self.failures.__getitem__, OF_LANGUAGES)) > self.texts
 
     def describe_languages(self, files: str = "") -> DataError:
-        """Returns the error about texts most of which are in another language; its hint is the model of the other way.
+        """Returns the error for texts mostly in another language; its hint may name a model for the opposite direction.
 
-        `files` are their names, if there are enough texts to be sure.
+        `files` names their files, if there are enough texts to be sure.
         """
         from nmt_cli.languages.codes import find_language  # which, as the models, `nmt --help` does not need
         from nmt_cli.runtime.model_directory import find_models
@@ -456,7 +456,7 @@ class TranslationReport:
 
 
 def shorten_remarks(remarks: list[Remark], most: int) -> list[Remark]:
-    """Returns at most so many remarks; the last one sums up the others."""
+    """Returns at most `most` remarks; the last one sums up the rest."""
     whole, rest = remarks[: most - 1], remarks[most - 1 :]
     if len(rest) < 2:
         return remarks

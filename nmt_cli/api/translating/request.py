@@ -1,7 +1,7 @@
 """The request of `nmt translate`: its models, inputs, outputs and options.
 
 `nmt translate --model eng-deu notes.txt -o out/` is `TranslateCommand(TranslationRequest(Path("eng-deu"), ...),
-files=(Path("notes.txt"),), output="out/", ...)`; with `--serve`, its request is what the server answers by default.
+files=(Path("notes.txt"),), output="out/", ...)`; with `--serve`, its request holds the defaults of the server.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class TranslateCommand(NamedTuple):
 
     @property
     def settings(self) -> tuple[Settings, ...]:
-        """The settings that decide the translations."""
+        """The settings that determine the translations."""
         request, options = self.request, self.request.options
         groups = (options.search, options.search.sampling, options.repair, options.checks, request.lines)
         return (*filter(None, groups), self.memories, options.tags, self.layout, self.document)
 
     @property
     def option_values(self) -> dict[str, Any]:
-        """The values of all options, by the names under which they are typed."""
+        """The values of all options, by the names that a user types."""
         request, search = self.request, self.request.options.search
         values: dict[str, Any] = {"model": self.models, "output": self.output, "score": request.score}
         values |= {"n_best": search.n_best, "prefix": search.prefix, "precision": request.precision}
@@ -70,7 +70,7 @@ class TranslateCommand(NamedTuple):
 
     @property
     def is_for_lines(self) -> bool:
-        """Whether no set option concerns documents or large input, for which a terminal is read like a pipe."""
+        """Whether no option for documents or large input is set; if one is, a terminal is read like a pipe."""
         explicit = self.explicit
         return not (
             explicit.select_fields(DocumentOptions) - {"errors", "confidence"}
@@ -79,7 +79,7 @@ class TranslateCommand(NamedTuple):
 
     @property
     def complete_document(self) -> DocumentOptions:
-        """The document settings; with `score`, the pairs in a .tsv are lines, too."""
+        """The document settings; with `score`, a .tsv of pairs is read as lines, too."""
         form = self.document.format or ("text" if self.request.score else None)
         return replace(self.document, format=form)
 
@@ -89,11 +89,11 @@ class TranslateCommand(NamedTuple):
 
     @property
     def has_json_summary(self) -> bool:
-        """Whether `--json` describes files with a form of their own, rather than each line of plain text."""
+        """Whether `--json` summarises documents or folders, rather than describing each line of plain text."""
         return self.layout.json and (self.has_folder or (self.output is not None and any(map(has_form, self.files))))
 
     def make_writer(self, *, is_prompt: bool) -> LineWriter:
-        """Returns the formatter of translations as plain text, below a typed line or beside it."""
+        """Returns the formatter of translations as plain text, indented below the typed line at a prompt."""
         scores, is_json = self.layout.scores or self.request.score, self.layout.json and not self.has_json_summary
         layout = replace(self.layout, scores=scores, confidence=self.document.confidence, json=is_json)
         return LineWriter(layout, self.request.options.search.n_best, indent="  " if is_prompt else "")
@@ -106,7 +106,7 @@ def list_options(*groups: Settings) -> Iterator[tuple[str, Any]]:
 
 
 def has_form(path: Path) -> bool:
-    """Whether a file is a document by its name."""
+    """Whether a file's name implies a document."""
     return find_by_name(path) not in (None, TEXT)
 
 

@@ -1,8 +1,8 @@
-"""`nmt translate --resume`: which options make a job the same, the place of its journal, and reasons for a refusal.
+"""`nmt translate --resume`: what identifies a job, where its journal is, and when nmt refuses to continue.
 
 `nmt translate book.txt -o buch.txt` keeps its finished blocks in `.buch.txt.journal`. After an interruption, it names
-the command that continues. With another `--beam-size`, nmt refuses this command ("was begun with another --beam-size").
-Lines of standard input have no journal, because they cannot be read again.
+the command that continues. With another `--beam-size`, nmt refuses this command ("was started with a different
+--beam-size"). Lines of standard input have no journal, because they cannot be read again.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class ResumableJob:
     """A translation of files to files, which keeps finished blocks in a journal until it is complete."""
 
     def __init__(self, command: TranslateCommand, inputs: Sequence[InputFile], outputs: OutputFiles) -> None:
-        """Raises OptionError for `--resume` without files, DataError if an interrupted run was another job.
+        """Raises OptionError for `--resume` without files, DataError if the interrupted run was a different job.
 
-        Takes from `inputs` and `outputs` the files that stay as they are.
+        Removes from `inputs` and `outputs` the files that stay as they are.
         """
         self.command = command
         self.inputs, self.outputs = list(inputs), outputs
@@ -108,11 +108,11 @@ class ResumableJob:
         return self.outputs.targets
 
     def keep_files(self, job: dict[str, Any], kept: list[Any] | None) -> list[str]:
-        """Takes files out of the job, and returns them: the `kept` ones of an interrupted job.
+        """Removes files from the job, and returns them: those that an interrupted job has `kept`.
 
-        Otherwise, those whose translation is up to date, unless a report needs all texts; and those whose translation
-        a person has edited. Texts of a file that was edited after an interruption have a part in the job that goes on,
-        but the file is kept.
+        Otherwise, those whose translation is up to date (unless a report needs all texts) or has been edited by a
+        person. If a file was edited after an interruption, its texts remain part of the resumed job, but the file is
+        kept.
         """
         needs_all = self.command.checks.report is not None or self.command.checks.strict or self.command.layout.json
         settings, document = {**job, "input": None}, self.command.document
@@ -144,14 +144,14 @@ class ResumableJob:
         return left_out
 
     def is_done(self, console: Console) -> bool:
-        """Whether all files stay as they are; says which do."""
+        """Whether all files stay as they are; reports which do."""
         if self.current:
             console.say(f"{format_count(self.current, 'file is', 'files are')} up to date")
         if self.edited:
             edited = format_count(len(self.edited), "edited file is kept", "edited files are kept")
             way_on = (
                 "to translate one again, move it away and reuse it with --tm: a .po or .xlf alone, other documents "
-                "after its source (--tm old.docx,edited.docx)"
+                "preceded by its source (--tm old.docx,edited.docx)"
             )
             console.say(f"{edited}: {join_first(self.edited, EDITED_SHOWN)}; {way_on}")
         if self.lacking:
@@ -168,7 +168,7 @@ class ResumableJob:
         return f"the last translations used a translation memory that this command lacks (--tm): {names}"
 
     def record_file(self, target: Path, content: Path) -> None:
-        """Records a file that is complete, so that also after an interruption a person's changes are seen."""
+        """Records a complete file, so that a person's changes are noticed even after an interruption."""
         source = self.inputs[self.targets.index(target)].path
         self.written.add(target, content, source, self.causes[target], self.memories)
 
@@ -178,13 +178,13 @@ class ResumableJob:
             self.written.add(self.report, self.report, self.report, REPORT)
 
     def is_newer(self, target: Path) -> bool:
-        """Whether a file is newer than the journal, and so not of the interrupted run."""
+        """Whether a file is newer than the journal, and so was not written by the interrupted run."""
         return self.path is not None and target.stat().st_mtime > self.path.stat().st_mtime + CLOSE
 
     def require_free(self) -> None:
-        """Raises OutputError for a file that the job would change, and that it did not write itself.
+        """Raises OutputError for a file that the job would change but did not write itself.
 
-        An interrupted job has written those of its files that are older than its journal; a newer one has been edited.
+        An interrupted job wrote those of its files that are older than its journal; newer ones have been edited.
         """
         if self.command.force:
             return
@@ -217,7 +217,7 @@ class ResumableJob:
 
     @property
     def farewell(self) -> str:
-        """The message after an interruption: the finished part, and the command that continues; empty without them."""
+        """The message after an interruption: how much is finished, and the command that continues; may be empty."""
         if self.journal is None:
             return NOTHING_DONE.format("written") if self.command.files and not self.outputs.has_written else ""
         if not self.journal.blocks:
@@ -229,7 +229,7 @@ class ResumableJob:
     def open_executor(
         self, request: TranslationRequest, processes: ExecutorOptions, report: DoneReporter
     ) -> Iterator[TranslationExecutor]:
-        """Yields who translates, and keeps finished blocks in the journal. Raises what `choice.open_executor` does."""
+        """Yields the executor; keeps finished blocks in the journal. Raises the errors of `choice.open_executor`."""
         if self.journal is None:
             with open_executor(request, processes, report) as executor:
                 yield executor
@@ -241,7 +241,7 @@ class ResumableJob:
 
     @contextmanager
     def keep_blocks(self, console: Console) -> Iterator[None]:
-        """Removes the journal when the block ends, or when the input is at fault; else says how to go on.
+        """Removes the journal when the block ends, or when the input is at fault; otherwise says how to continue.
 
         Raises OutputError while another process translates to the same files.
         """
@@ -256,7 +256,7 @@ class ResumableJob:
 
     @contextmanager
     def hold_lock(self) -> Iterator[None]:
-        """Holds the lock beside the journal. Raises OutputError if another process does."""
+        """Holds the lock beside the journal. Raises OutputError if another process holds it."""
         if self.path is None:
             yield
             return
@@ -304,7 +304,7 @@ class ResumableJob:
 
 
 def hash_value(value: Any) -> str:
-    """Returns the SHA-256 of a value of JSON in hexadecimal digits."""
+    """Returns the SHA-256 of a JSON value in hexadecimal digits."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
@@ -320,7 +320,7 @@ def locate_journal(output: str | None, inputs: Sequence[InputFile], outputs: Out
 
 
 def describe_job(command: TranslateCommand, inputs: Sequence[InputFile]) -> dict[str, Any]:
-    """Returns all that decides the translations: the model, the texts, and the settings with the files they name."""
+    """Returns everything that determines the translations: the model, the texts, and the settings with their files."""
     values, request = command.option_values, command.request
     free = FREE if command.layout.json and not command.has_json_summary else {*FREE, "json"}
     options = {name: value for name, value in list_options(*command.settings, command.before) if name not in free}
@@ -342,7 +342,7 @@ def leave_out(job: Mapping[str, Any], kept: list[Any]) -> dict[str, Any]:
 
 
 def name_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Returns in words the first thing in which two jobs differ."""
+    """Describes the first difference between two jobs."""
     if old.get("version") != new["version"]:
         return "a different version of nmt"
     if old.get("model") != new["model"]:

@@ -1,8 +1,8 @@
 """Runs `nmt translate`, from the request to the report of failed checks.
 
-`echo "Where is it?" | nmt translate` is `run_translation(command, console)`: the console gives the line, gets "Wo ist
-es?", and the report is empty. Lines are translated as they arrive, files in large batches; each batch is
-written as soon as it is ready. Must stay light: `nmt --help` imports it.
+`echo "Where is it?" | nmt translate` runs `run_translation(command, console)`, which reads the line from the console,
+writes "Wo ist es?" to it, and returns an empty report. Lines are translated as they arrive, files in large batches;
+each batch is written as soon as it is ready. Must stay light: `nmt --help` imports it.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
 
 
 def open_empty_report(content: FolderContent) -> TranslationReport:
-    """Returns the report of files that are up to date."""
+    """Returns the report of a run whose files are all up to date."""
     files = content.summarise(FileSummaries(are_apart=True))
     return TranslationReport(skipped=content.describe_skipped(), files=files)
 
@@ -114,7 +114,7 @@ def open_empty_report(content: FolderContent) -> TranslationReport:
 class FinishedLines:
     """Reports the written lines, and the progress within a block.
 
-    A text of a block counts for as many lines as those before it took: of subtitles, some four.
+    A text of a block counts as many lines as earlier texts took on average: about four in subtitles.
     """
 
     def __init__(self, advance: Callable[[int], None]) -> None:
@@ -123,12 +123,12 @@ class FinishedLines:
         self.ahead: dict[int, int] = {}  # translated texts of blocks that are not yet written, by their first
 
     def write(self, lines: int | None, texts: int) -> None:
-        """Counts further lines, as many as texts without any; `texts` have now been written in all."""
+        """Counts further lines (None: one per new text); `texts` is the number of texts written so far."""
         self.lines, self.texts = self.lines + (texts - self.texts if lines is None else lines), texts
         self.search(texts, 0)
 
     def search(self, first: int, done: int) -> None:
-        """Reports that so many texts of the block with this first text are translated."""
+        """Reports that `done` texts are translated in the block that begins with text `first`."""
         ahead = {begin: count for begin, count in self.ahead.items() if begin >= self.texts}
         self.ahead = {**ahead, first: done}  # another one: several threads call this
         ratio = self.lines / self.texts if self.texts else 1.0
@@ -136,7 +136,7 @@ class FinishedLines:
 
 
 def fit_request(command: TranslateCommand) -> tuple[ModelCard, TranslationRequest]:
-    """Returns the card of the model in the languages that are asked for, and the request as that model follows it.
+    """Returns the model's card for the requested languages, and the request adapted to that model.
 
     Raises OptionError for several models, and for tags and context that the model does not know.
     """
@@ -152,9 +152,9 @@ def fit_request(command: TranslateCommand) -> tuple[ModelCard, TranslationReques
 
 
 def find_inputs(command: TranslateCommand) -> FolderContent:
-    """Returns the files, also of folders, and the skipped files of folders; empty for standard input.
+    """Returns the files to translate, also those in folders, and the files skipped there; empty for standard input.
 
-    Raises NotFoundError or OptionError, also for a report in an unknown format.
+    Raises NotFoundError or OptionError, including for a report in an unknown format.
     """
     if command.checks.report is not None:  # now, since hours may pass before it is written
         others = [*command.files, *([Path(command.output)] if command.output else [])]
@@ -170,7 +170,7 @@ def find_inputs(command: TranslateCommand) -> FolderContent:
 def name_files(
     command: TranslateCommand, inputs: Sequence[InputFile], card: ModelCard, console: Console
 ) -> OutputFiles:
-    """Returns the output files, with a place for each input if they are several. Raises OptionError, OutputError."""
+    """Returns the output files, one for each input if there are several. Raises OptionError or OutputError."""
     output = require_folder_for_output(command.files, command.output)
     paths, relatives = [file.path for file in inputs], [file.relative for file in inputs]
     targets = name_outputs(output, paths, card.target_language, relatives)
@@ -187,7 +187,7 @@ def require_abilities(command: TranslateCommand, card: ModelCard) -> None:
 
 
 def load_terms(command: TranslateCommand, card: ModelCard, console: Console) -> Glossary | None:
-    """Returns the named glossary; reports its terms with several translations. Raises NotFoundError and DataError."""
+    """Returns the named glossary, and reports terms with several translations. Raises NotFoundError and DataError."""
     lines = command.request.lines
     if lines.glossary is None:
         return None
@@ -198,7 +198,10 @@ def load_terms(command: TranslateCommand, card: ModelCard, console: Console) -> 
     glossary = load_glossary(lines, profile, card.languages)
     if glossary is not None and glossary.ambiguous:
         several = format_count(len(glossary.ambiguous), "term", "terms with several translations")
-        console.say(f"  ! {lines.glossary} has {several}, of which the first is used: {join_first(glossary.ambiguous)}")
+        console.say(
+            f"  ! {lines.glossary} has {several}; the first translation of each is used: "
+            f"{join_first(glossary.ambiguous)}"
+        )
     return glossary
 
 
@@ -210,9 +213,9 @@ def open_memory(
     console: Console,
     glossary: Glossary | None,
 ) -> TranslationMemory | None:
-    """Returns the named translation memory as it answers for these tags, or None.
+    """Returns the named translation memory, in the register of these tags; None if none is named.
 
-    Reports its size, and a memory or a glossary in another language.
+    Reports its size, and warns of a memory or a glossary that looks like another language.
     """
     names = command.memories.tm
     if not (names or glossary):
@@ -304,7 +307,7 @@ def find_threshold(checks: CheckOptions, card: ModelCard) -> float | None:
 def batch_documents(
     documents: Sequence[Document], batch: BatchUnits, outputs: OutputFiles, summaries: FileSummaries
 ) -> Iterator[list[TranslationUnit]]:
-    """Yields the batches of all documents: separately if each has a file, otherwise together."""
+    """Yields the batches of all documents: separately if each has an output file, otherwise together."""
     if outputs.is_apart:
         return outputs.batch_files(documents, batch, summaries)
     summaries.begin_file(", ".join(document.source.name for document in documents))
@@ -322,7 +325,7 @@ def batch_units(
 
 
 def count_lines(unit: TranslationUnit) -> int:
-    """Returns the lines of a part of a file; of a document, each unit counts as a line."""
+    """Returns the number of lines in a part of a file; in a document, each unit counts as one."""
     return len(unit.texts) if isinstance(unit.texts, PartTexts) else 1
 
 

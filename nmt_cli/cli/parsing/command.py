@@ -62,7 +62,7 @@ def collect_rarely() -> None:
 
 
 def leave_process(exit_codes: Sequence[int]) -> None:
-    """Ends the process with the exit code it was about to end with. Without a code, after an error, Python ends it.
+    """Ends the process with the exit code it was about to end with. Without a code, as after an error, Python ends it.
 
     If the streams cannot be flushed, Python reports it.
     """
@@ -176,7 +176,7 @@ def refer_to_help(context: Any) -> str:
 
 
 def explain_command(args: Sequence[str], commands: Collection[str]) -> OptionError:
-    """Returns the error for an unknown command: with the command that does its work, or the nearest one."""
+    """Returns the error for an unknown command, with the command that does its work, or the most similar one."""
     name = args[0]
     nearest = find_nearest(name, commands)
     reads = f"nmt translate {quote(name)}" if Path(name).is_file() else ""
@@ -185,7 +185,7 @@ def explain_command(args: Sequence[str], commands: Collection[str]) -> OptionErr
 
 
 def refuse_arguments(context: Any, typed: Sequence[str], rest: Sequence[str]) -> None:
-    """Raises OptionError for arguments that a command does not take, and for `help` where no file has that name."""
+    """Raises OptionError for arguments that a command does not take, and for `help` if no file has that name."""
     command = context.command
     takes_text = any("SENTENCE" in (parameter.metavar or "") for parameter in command.params)
     if list(typed) == [HELP] and not takes_text and not Path(HELP).exists():
@@ -225,7 +225,7 @@ def list_flags(context: Any, name: str) -> list[str]:
 
 
 def name_origin(context: Any, parameter: Any) -> str:
-    """Returns the variable or the file of a value that was not typed; empty for a typed value."""
+    """Returns the variable or the file that a value comes from; empty for a typed value."""
     source = context.get_parameter_source(parameter.name)
     if source.name == "ENVIRONMENT":
         return str(parameter.envvar)
@@ -259,7 +259,7 @@ Parse = Callable[..., tuple[dict[str, Any], list[str], list[Any]]]
 def parse_command_line(context: Any, parse: Parse, args: list[str]) -> tuple[dict[str, Any], list[str], list[Any]]:
     """Parses arguments: each assignment of `--set` becomes the value of a parameter, as if its option had been typed.
 
-    Raises OptionError for a repeated option that takes one value, of which Typer would silently use the last.
+    Raises OptionError if an option that takes one value is repeated, since Typer would silently use the last value.
     """
     typed = list(args)
     try:

@@ -1,7 +1,7 @@
 """Reads settings from files and environment variables, and spells their names in messages.
 
-Every setting is an option of its command, and has one name: `--beam-size 3` on the command line, `beam-size = 3` in a
-file of `--config` or in `nmt.toml` of the current directory, at the top level or under `[translate]`.
+Every setting is an option of its command, and has one name: `--beam-size 3` on the command line; `beam-size = 3` in a
+`--config` file or in `nmt.toml` in the current directory, at the top level or under `[translate]`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class FoundFile(NamedTuple):
 
     @property
     def warning(self) -> str:
-        """The line that says why it is not read, and how to read it all the same; empty if it is read."""
+        """The line that says why the file is not read, and how to read it anyway; empty if it is read."""
         return f"nmt does not read {FILE}: {self.doubt}; to read it, use --config {FILE}" if self.doubt else ""
 
 
@@ -74,9 +74,9 @@ def find_file() -> FoundFile | None:
 
 
 def find_doubt(path: Path) -> str:
-    """Returns who else than the user and root may have written a file, as the end of a sentence; empty for nobody.
+    """Returns who other than the user and root may have written a file, as the end of a sentence; empty for nobody.
 
-    Counts the link that a file may be, its target, and the folder, in which others could put another one in its place.
+    Considers the file, the target if it is a link, and the folder, in which others could replace the file.
     """
     link, target, folder = path.lstat(), path.stat(), path.absolute().parent.stat()
     if stranger := next((part.st_uid for part in (link, target) if part.st_uid not in (0, os.getuid())), None):
@@ -88,7 +88,7 @@ def find_doubt(path: Path) -> str:
 
 
 def name_writers(status: os.stat_result) -> str:
-    """Returns who may write to a file or folder beside its owner; empty for nobody."""
+    """Returns who other than its owner may write to a file or folder; empty for nobody."""
     writers = [name for bit, name in OPEN_TO.items() if status.st_mode & bit]
     if writers == [OPEN_TO[stat.S_IWGRP]] and is_private(status.st_gid):
         return ""
@@ -96,7 +96,7 @@ def name_writers(status: os.stat_result) -> str:
 
 
 def is_private(group: int) -> bool:
-    """Whether a group has only this user. Many systems make one for each user, and let it write by default."""
+    """Whether this user is a group's only member. Many systems make one for each user, and let it write by default."""
     user = os.getuid()
     if user == 0 or group != user:
         return False
@@ -106,7 +106,7 @@ def is_private(group: int) -> bool:
 
 
 def name_user(user: int) -> str:
-    """Returns the name of a user, or the number of one without."""
+    """Returns the name of a user, or the user's number if there is no name."""
     with suppress(KeyError):
         return pwd.getpwuid(user).pw_name
     return str(user)
@@ -130,8 +130,8 @@ def name_variable(setting: str) -> str | None:
 def refuse_unknown_variables(context: typer.Context, environment: Mapping[str, str]) -> None:
     """Raises OptionError for a variable that seems to be meant for nmt, but sets nothing.
 
-    Otherwise, nmt would ignore it in silence. These are names of settings without a variable, and names similar to a
-    known variable.
+    Otherwise, nmt would silently ignore it. Such a variable is named after a setting that has no variable, or has a
+    name similar to a known variable.
     """
     variables = [str(name_variable(name)) for name in SETTINGS]
     for variable, value in environment.items():
@@ -169,7 +169,7 @@ def map_settings(command: Any) -> dict[str, Any]:
 def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
     """Makes the values of the file, or of nmt.toml if there is no file, the defaults of this command.
 
-    Raises OptionError for unknown names, also of environment variables.
+    Raises OptionError for unknown names, including those of environment variables.
     """
     if context.resilient_parsing:  # for a completion
         return path
@@ -184,9 +184,9 @@ def read_configuration(context: typer.Context, path: Path | None) -> Path | None
 
 
 def select_harmless(context: typer.Context, nearby: FoundFile) -> tuple[dict[str, Any], list[str]]:
-    """Returns the values of a found file that this command may take from it, and a warning about those that it may not.
+    """Returns the values that this command may take from a found file, and a warning about those that it may not.
 
-    Settings of the top level that only other commands have are left to them; unknown names stay, to be refused.
+    Top-level settings that only other commands have are left to those commands; unknown names stay, to be refused.
     """
     tables, shared = split_tables(nearby.values, list_sibling_commands(context))
     command = str(context.info_name)
@@ -205,7 +205,7 @@ def select_harmless(context: typer.Context, nearby: FoundFile) -> tuple[dict[str
 
 
 def is_harmless(command: Any, name: str) -> bool:
-    """Whether a file that nobody named may set a setting of a command: one declared so, a number or a choice."""
+    """Whether a file that nobody named may set a command's setting: one declared harmless, a number or a choice."""
     parameter = map_settings(command)[name]
     declared = inspect.signature(command.callback).parameters[str(parameter.name)].annotation.__metadata__
     harmless = next((option.harmless for option in declared if hasattr(option, "harmless")), None)
@@ -216,7 +216,8 @@ def is_harmless(command: Any, name: str) -> bool:
 def set_defaults(context: typer.Context, values: dict[str, Any], name: str, *, is_shared: bool = False) -> None:
     """Makes the values of a file the defaults of this command, and records the name of the file.
 
-    `is_shared` says that the file serves all commands, so that an unknown name may resemble one of another.
+    `is_shared` says that the file serves all commands, so that an unknown name may resemble a setting of another
+    command.
     """
     commands = list_sibling_commands(context)
     tables, shared = split_tables(values, commands)
@@ -231,7 +232,7 @@ def set_defaults(context: typer.Context, values: dict[str, Any], name: str, *, i
 
 
 def list_sibling_settings(context: typer.Context) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yields the commands of the group with names of settings of each: first everyday ones, which need no import."""
+    """Yields each command of the group with the names of its settings: first everyday ones, which need no import."""
     siblings, group = list_sibling_commands(context), context.parent and context.parent.command
     yield from ((command, frozenset(PAGES[command].everyday)) for command in siblings if command in PAGES)
     for command in siblings:
@@ -246,8 +247,8 @@ def find_owner(context: typer.Context, name: str) -> str | None:
 def find_setting(context: typer.Context, name: str, *, where: str, hint: str, everywhere: bool = False) -> Any:
     """Returns the parameter of this name.
 
-    Raises OptionError for a name that the command lacks: if another command has it, with `hint` about that one, else
-    with the nearest name of this command, or of any if `everywhere`.
+    Raises OptionError for a name that the command lacks: with `hint` about another command that has it or, if none
+    does, with the nearest name of this command (of any command if `everywhere`).
     """
     settings = map_settings(context.command)
     if name in settings:
@@ -260,10 +261,9 @@ def find_setting(context: typer.Context, name: str, *, where: str, hint: str, ev
 
 
 def convert_value(kind: Any, option: str, value: Any, where: str) -> Any:
-    """Converts a value of a file to a setting of type `kind`; numbers are accepted for text, and a text for a list of
-    one.
+    """Converts a value from a file to a setting of type `kind`; accepts a number for text, and a text for a list.
 
-    Raises OptionError with `where` for a value of another type.
+    Raises OptionError, which names `where`, for a value of the wrong type.
     """
     if kind is str and has_type(float, value):
         return str(value)

@@ -31,7 +31,7 @@ from nmt_cli.settings import Setting, Settings, name_option, option_fields
 
 
 def complete_models(incomplete: str) -> list[str]:
-    """Returns the matching model directories, directories on the way, and installed models."""
+    """Returns the matching model directories (or directories that may lead to one), and installed models."""
     from nmt_cli.runtime.installed_models import list_models
 
     names = [name for name in list_models() if name.startswith(incomplete)]
@@ -39,12 +39,12 @@ def complete_models(incomplete: str) -> list[str]:
 
 
 def complete_corpora(incomplete: str) -> list[str]:
-    """Returns the matching prepared corpora, and directories on the way to others."""
+    """Returns the matching prepared corpora or, if there are none, directories that may lead to one."""
     return complete_directories(incomplete, "dataset.json")
 
 
 def complete_directories(incomplete: str, mark: str) -> list[str]:
-    """Returns the directories with a file called `mark`, and with a slash those that lead to one."""
+    """Returns the directories with a file called `mark`; if there are none, those with subdirectories, plus a slash."""
     head, tail = os.path.split(incomplete)
     try:
         entries = sorted(path for path in Path(head or ".").iterdir() if path.is_dir())
@@ -67,7 +67,7 @@ def has_directories(path: Path) -> bool:
 
 
 def complete_metrics(incomplete: str) -> list[str]:
-    """Returns the matching metrics of `nmt evaluate`, after those before a comma."""
+    """Returns the matching metrics of `nmt evaluate`, preceded by those already typed before a comma."""
     from nmt_cli.evaluation.metrics.registry import ADDED, NAMES
     from nmt_cli.plugins import list_plugins
 
@@ -84,7 +84,7 @@ def complete_checks(incomplete: str) -> list[str]:
 
 
 def complete_settings(context: typer.Context, incomplete: str) -> list[str]:
-    """Returns the matching settings of the command, each with the sign that precedes its value."""
+    """Returns the matching settings of the command, each with the equals sign that precedes its value."""
     return [f"{name}=" for name in select_beginning(sorted(map_settings(context.command)), incomplete)]
 
 
@@ -210,9 +210,9 @@ def with_settings(command: Callable[..., None], fallback: Fallback = leave_open)
     """Gives a command one option for each described field of each parameter annotated with a Settings class.
 
     The command itself is called with the settings objects, built (and thus checked) from those options. A parameter
-    annotated with `ExplicitOptions` receives the explicitly set options, one annotated with `Screen` where to print;
-    then a typed option overrules one of the environment or of a file that contradicts it. If none sets an option,
-    `fallback` may; otherwise it has its default.
+    annotated with `ExplicitOptions` receives the explicitly set options; one annotated with `Screen` receives the
+    screen to print to. A typed option overrules a contradicting one from the environment or a file. If nothing sets an
+    option, `fallback` may set it; otherwise, it has its default.
     """
     signature = inspect.signature(command, eval_str=True)
     kinds = {name: parameter.annotation for name, parameter in signature.parameters.items()}
@@ -275,7 +275,7 @@ def combine_settings(
 
 
 def find_explicit(context: typer.Context, file: Path | None) -> ExplicitOptions:
-    """Returns which options were typed, and which the environment and the `file` of `--config` or a found one set."""
+    """Returns which options were typed, and which the environment, the `file` of `--config` or a found file set."""
     typed, filed, origins = dict[str, str](), dict[str, str](), dict[str, str]()
     off = set()
     for parameter in context.command.params:

@@ -280,7 +280,7 @@ LetterCounts = dict[str, float]  # the square root of the share of each 4-gram
 
 class OtherFile(CorpusCheck):
     name = "other-file"
-    problem = "a file with one side unlike the other files: another language, variety or spelling"
+    problem = "a file with one side that differs from the other files: another language, variety or spelling"
     action = "reported"
     covers_every_role = True
 

@@ -162,7 +162,7 @@ LEAST_SHARED, LEAST_SHARED_PART = 3, 0.5  # words, in all and of the target's
 
 class Brackets(PairCheck):
     name = "brackets"
-    problem = "brackets, variants (a / b) or an asterisk on one side alone, which become part of the translation"
+    problem = "brackets, variants (a / b) or an asterisk on only one side, which become part of the translation"
     action = "reported"
     least_share = 0.02  # 1.8 % of LibreOffice's help, whose brackets are prose; 5 to 30 % of lists with explanations
 
@@ -184,7 +184,7 @@ class Glosses(PairCheck):
 
 class Capitals(PairCheck):
     name = "capitals"
-    problem = "a side all in capitals"
+    problem = "one side all in capitals"
     action = "reported"
     least_share = 0.005
 
@@ -364,7 +364,7 @@ class Empty(PairCheck):
 # headings, and in less than 0.2 % of the others, most of them damaged.
 class Placeholders(CorpusCheck):
     name = "placeholders"
-    problem = "no translation but what stands for a missing one: ?, XXX, N/A, [missing], the same for many sentences"
+    problem = "a stand-in for a missing translation: ?, XXX, N/A, [missing], or one text for many sentences"
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         facts = pairs.facts
@@ -429,7 +429,7 @@ def stands_for_none(text: str, other: str, is_long: bool) -> bool:
 
 class LostCharacters(PairCheck):
     name = "damaged"
-    problem = "lost characters (U+FFFD, or ? for letters that an encoding lacks: save it as .xlsx or CSV UTF-8)"
+    problem = "lost characters (U+FFFD, or ? for letters that an encoding lacks: save the file as .xlsx or CSV UTF-8)"
 
     def has_problem(self, source: str, target: str) -> bool:
         sides = ((source, target), (target, source))
@@ -525,7 +525,7 @@ class Duplicate(CorpusCheck):
 
 class DuplicateForm(CorpusCheck):
     name = "duplicate-form"
-    problem = "duplicates apart from case, width or the shape of quotes"
+    problem = "duplicates that differ only in case, width or the shape of quotes"
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         keys = list_form_keys(pairs)

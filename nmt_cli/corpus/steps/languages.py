@@ -136,14 +136,14 @@ def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
     if rare:
         languages = ", ".join(f"{tag.value} {find_language(tag.value).name}" for tag in rare[:MOST_NAMED])
         more = f" and {len(rare) - MOST_NAMED} more" if len(rare) > MOST_NAMED else ""
-        yield f"tags that name languages: {languages}{more}; if it is a domain, write domain:{rare[0].value}"
+        yield f"tags that name languages: {languages}{more}; if one is a domain, write domain:{rare[0].value}"
     for tag in tags:
         if tag.kind is TagPurpose.DOMAIN and tag.value in load_names() and len(tag.value) == 3:
             name = find_language(tag.value).name
             yield f"the tag {tag.value} is used as a domain; for the language {name}, write to:{tag.value}"
         elif tag.kind is TagPurpose.DOMAIN and len(tag.value) > 4 and len(codes := find_codes(tag.value)) > 1:
-            several = f"{format_count(len(codes), 'language')} have this name, such as {codes[0]}"
-            yield f"the tag {tag.value} is used as a domain; {several}: write to:{codes[0]}"
+            several = f"{format_count(len(codes), 'language')} share this name, for example {codes[0]}"
+            yield f"the tag {tag.value} is used as a domain; {several}; for that language, write to:{codes[0]}"
 
 
 def find_misread_files(
@@ -178,7 +178,7 @@ def find_misread_rows(
                 order = languages if config.reverse else languages[::-1]
                 typed = f"--source-language {order[0]} --target-language {order[1]}"
                 problem = (
-                    f"a file whose {other} reads as {find_language(code).name}, the language of its {side}: its "
+                    f"a file whose {other} looks like {find_language(code).name}, the language of its {side}: its "
                     f"columns are the other way round; use {typed}{'' if config.reverse else ' --reverse'}"
                 )
             if read is not None and find_code(read) != code:
@@ -186,7 +186,7 @@ def find_misread_rows(
                 typed = f"use {pairs.input_names[number]}={PREFIXES[kind]}:{read}"
                 remedy = "correct the language column" if has_column else typed
                 problem = (
-                    f"a file whose {side} reads as {find_language(read).name}, but is treated as "
+                    f"a file whose {side} looks like {find_language(read).name}, but is treated as "
                     f"{find_language(code).name}; to change this, {remedy}"
                 )
             if problem:

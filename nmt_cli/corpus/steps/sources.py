@@ -137,7 +137,7 @@ def read_shape(path: Path, pairs: Pairs, row: int, reader: PictureReader) -> tup
     if not path.is_file():
         raise NotFoundError(
             f"{where}: there is no picture {path}",
-            hint="each line is the path of a picture, relative to the file with the line, a tab, and a caption",
+            hint="each line must contain the path of a picture (relative to this file), a tab and a caption",
         )
     return reader.read_shape(path)
 

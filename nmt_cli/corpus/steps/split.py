@@ -123,7 +123,7 @@ def refuse_too_few(pairs: int, where: str, problem: str, losses: Mapping[str, in
 
 
 REMEDIES = {  # of what would only teach a model faults if it were kept
-    "shifted": "one side lost or gained lines: mend the file, so that each text stands beside its translation",
+    "shifted": "one side lost or gained lines: correct the file so that each text is next to its translation",
     "damaged": "save the original again as .xlsx or CSV UTF-8; this file has lost its letters",
     "placeholders": "write the missing translations, or add pairs",
 }

@@ -97,7 +97,8 @@ def refuse_unpaired_tags(tag_sets: Sequence[TagSet], pairs: Pairs) -> None:
     if missing:
         names = ", ".join(map(str, sorted(corpus_tags))) or "none"
         raise OptionError(
-            f"no pair has the tag {missing[0]} of monolingual text", hint=f"the tags of the pairs are {names}"
+            (f"no pair has the tag {missing[0]}, which the monolingual text has"),
+            hint=f"the tags of the pairs are {names}",
         )
 
 

@@ -211,7 +211,11 @@ class XcodeDocument(AppCatalogue):
         strings = find_member(text, skip_blanks(text, 0), "strings")
         declared = str(catalogue.get("sourceLanguage", ""))
         if strings is None or not isinstance(strings.value, dict) or not declared:
-            self.source.refuse(1, "no strings of a string catalogue", "to translate its values, use --format json")
+            self.source.refuse(
+                1,
+                ("not a string catalogue: strings or sourceLanguage is missing"),
+                "to translate its values, use --format json",
+            )
         self.layout = JsonSpelling(text)
         self.has_source = not strings.value
         members = (

@@ -49,7 +49,7 @@ MESSAGE_OBJECT = re.compile(
     rf"(?:{WHOLE_STRING}\s*,?\s*|\{{))+(?:\}}|(?<=\{{))"
 )
 REMARK_KEYS = ("description", "placeholders", "id")
-REMARKS_KEPT = "remarks for translators beside messages, left unchanged"
+REMARKS_KEPT = "notes to translators about messages, left unchanged"
 
 
 def decode_json(written: str) -> str:

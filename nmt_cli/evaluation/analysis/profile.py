@@ -227,7 +227,7 @@ SECTIONS: tuple[tuple[str, str, Grouping, tuple[str, ...]], ...] = (
     ),
     (
         "seen in training",
-        "whether the source occurs in training, exactly or apart from case and punctuation",
+        "whether the source occurs in the training data, exactly or ignoring case and punctuation",
         group_by_seen,
         ("unseen", "seen with other case", "seen in training"),
     ),

@@ -29,7 +29,7 @@ RAW_OUTPUTS = (
     (
         re.compile(r"^\s*\d+ \|\|\| "),
         "the numbers and ||| of n-best lists",
-        "keep the first translation of each source alone",
+        "keep only the first translation of each source",
     ),
     (
         re.compile(r"&(?:apos|quot|lt|gt|amp|#9[13]|#124);"),
@@ -228,7 +228,7 @@ def warn_of_brevity(scores: Mapping[str, Score]) -> list[str]:
     """Returns a message if the brevity penalty of BLEU takes a fifth of its points or more."""
     penalised = (score.details for score in scores.values() if score.details.get("brevity_penalty", 1) < LEAST_BREVITY)
     return [
-        f"the translations have {details['length_ratio']:.0%} of the words of the references, so that BLEU keeps only "
+        f"the translations have {details['length_ratio']:.0%} as many words as the references, so BLEU keeps only "
         f"{details['brevity_penalty']:.0%} of its points (brevity penalty)"
         for details in islice(penalised, 1)
     ]

@@ -1,8 +1,8 @@
 """Writes a model as a folder of static files that translate in a browser, without a server.
 
-The page runs this same package in Pyodide and the graphs of the model in ONNX Runtime Web, which come, with NumPy, from
-a folder that the user names. Browsers refuse to fetch files from disk, but run scripts from there: therefore each file
-is a script that hands over its content.
+The page runs this package in Pyodide, and the graphs of the model in ONNX Runtime Web. Both programs, and NumPy, come
+from a folder that the user names. Browsers refuse to fetch files from disk, but run scripts from there, so each file is
+a script that hands over its content.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def pick_asset(folder: Path, files: Mapping[str, Path], names: tuple[str, ...]) 
 
 
 def write_page(model: ModelDirectory, directory: Path, assets: Mapping[str, Path]) -> None:
-    """Writes the page of a model into an empty directory. Raises OptionError for a model of pictures."""
+    """Writes the page of a model into an empty directory. Raises OptionError for a captioning model."""
     if model.card.has_pictures:
         raise OptionError(
             "a page translates text, but this is a captioning model",
@@ -97,7 +97,8 @@ def write_page(model: ModelDirectory, directory: Path, assets: Mapping[str, Path
 def compile_python(contents: Mapping[str, bytes]) -> Mapping[str, bytes]:
     """Returns the files of a page, by name, with the Python in archives compiled: the page starts in half the time.
 
-    Only the Python of the page itself can do so: Node.js runs it. Where that is missing or fails, nothing changes.
+    Only the page's own Python can compile it, and Node.js runs that Python. If Node.js is missing or fails, nothing is
+    compiled.
     """
     node = shutil.which("node")
     if node is None:
@@ -129,7 +130,7 @@ def render_page(model: ModelDirectory, scripts: tuple[str, ...]) -> str:
 
 
 def pack(model: ModelDirectory) -> bytes:
-    """Returns an archive of this package, the model, and what stands in for compiled packages."""
+    """Returns an archive of this package, the model, and the replacements for compiled packages."""
     content = io.BytesIO()
     with ZipFile(content, "w", ZIP_DEFLATED) as archive:
         for path in list_modules():
@@ -163,7 +164,7 @@ def read_model(model: ModelDirectory) -> dict[str, bytes]:
 
 
 def join_weights(graph: Path, joined: Path) -> bytes:
-    """Returns a graph with its weights inside: ONNX Runtime Web looks for others in a file system that it lacks."""
+    """Returns a graph with its weights inside, since ONNX Runtime Web has no file system to find others in."""
     level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     # Without a file for the weights, they would stay where they were.
     write_graph(graph, joined, level, weights=name_weights(joined.name), inline_bytes=WHOLE_GRAPH)
@@ -171,7 +172,7 @@ def join_weights(graph: Path, joined: Path) -> bytes:
 
 
 def describe_graph(path: Path) -> dict[str, Any]:
-    """Returns the description of a graph that ONNX Runtime Web lacks: its metadata, inputs and outputs."""
+    """Returns what ONNX Runtime Web does not know about a graph: its metadata, inputs and outputs."""
     session = KeptGraph(path).open_session()
     sides = {"inputs": session.get_inputs(), "outputs": session.get_outputs()}
     described = {side: [[node.name, node.type, node.shape] for node in nodes] for side, nodes in sides.items()}

@@ -1,4 +1,4 @@
-"""Runs graphs by ONNX Runtime Web: the module `onnxruntime` of a page, where the compiled one is missing.
+"""Runs graphs with ONNX Runtime Web: this is the module `onnxruntime` in a page, where the compiled one is missing.
 
 Has only the functions that `runtime.onnx_engine` uses. ONNX Runtime Web does not describe all inputs and outputs of a
 graph: `describe_graph` writes them to a file in the folder of the graph, named after its content.
@@ -22,13 +22,13 @@ FOLDER = "session.model_external_initializers_file_folder_path"  # the entry tha
 
 
 class GraphOptimizationLevel:
-    """Nothing is optimised here: the graphs are."""
+    """Optimises nothing, since the graphs are already optimised."""
 
     ORT_DISABLE_ALL = 0
 
 
 class SessionOptions:
-    """Takes any option, and heeds the folder of the graph."""
+    """Accepts any option, but uses only the folder of the graph."""
 
     def __init__(self) -> None:
         self.entries: dict[str, str] = {}

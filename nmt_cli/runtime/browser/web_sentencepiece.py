@@ -1,4 +1,4 @@
-"""Reads SentencePiece models in plain Python: the module `sentencepiece` of a page, where the compiled one is missing.
+"""Reads SentencePiece models in plain Python: the module `sentencepiece` in a page, where the compiled one is missing.
 
 Has only the functions that `text.tokenizer` uses. They return the same ids and texts, for models whose normaliser
 is "identity". Sources: Kudo and Richardson (2018), "SentencePiece"; `unigram_model.cc`, `bpe_model.cc` and
@@ -24,12 +24,12 @@ SINGLE = struct.Struct("<f")
 
 
 def round_to_single(value: float) -> float:
-    """Returns a number as 32 bits hold it."""
+    """Returns a number, rounded to 32-bit precision."""
     return float(SINGLE.unpack(SINGLE.pack(value))[0])
 
 
 class SentencePieceProcessor:
-    """A model read from its bytes. Raises RuntimeError for other bytes, and for a model that changes its text."""
+    """A model read from its bytes. Raises RuntimeError for other bytes, and for a model that normalises its text."""
 
     def __init__(self, model_proto: bytes) -> None:
         try:
@@ -94,7 +94,7 @@ class SentencePieceProcessor:
         return [piece_id for piece_id, _ in pieces] if out_type is int else [piece for _, piece in pieces]
 
     def name_pieces(self, text: str) -> Iterator[tuple[int, str]]:
-        """Yields the id and the text of each piece; unknown ones are spelled in bytes, or become one if adjacent."""
+        """Yields the id and the text of each piece; unknown ones are spelled in bytes, or joined if adjacent."""
         surface = BLANK.join(part for part in text.split(" ") if part).rstrip(BLANK)
         unknown = ""
         for piece in self.cut(BLANK + surface) if surface else ():
@@ -140,7 +140,7 @@ class SentencePieceProcessor:
         return round_to_single(len(text.encode()) * self.best) - 0.1
 
     def merge(self, text: str) -> list[str]:
-        """Returns the pieces of a text after all merges, of which the one with the best score comes first."""
+        """Returns the pieces of a text after all possible merges, always the one with the best score next."""
         symbols = self.cut_characters(text)
         following, preceding = list(range(1, len(symbols) + 1)), list(range(-1, len(symbols) - 1))
         queue: list[tuple[float, int, int, str]] = []
@@ -194,7 +194,7 @@ class SentencePieceProcessor:
 
 
 def decode_bytes(spelled: bytes | bytearray) -> str:
-    """Returns the text of bytes in UTF-8, with U+FFFD for each that belongs to no character."""
+    """Decodes bytes as UTF-8, with U+FFFD for each byte that belongs to no character."""
     text, position = "", 0
     while position < len(spelled):
         for size in (1, 2, 3, 4):
@@ -210,5 +210,5 @@ def decode_bytes(spelled: bytes | bytearray) -> str:
 
 
 def cut_words(text: str) -> list[str]:
-    """Returns the words of a text, each after its blank."""
+    """Returns the words of a text, each with the ▁ that precedes it."""
     return [BLANK + word for word in text.split(BLANK)[1:]]

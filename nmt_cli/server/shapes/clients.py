@@ -29,7 +29,7 @@ async def translate_for_unity(call: Call) -> PlainTextResponse:
 
 
 async def answer_sugoi(call: Call) -> str | list[str] | bool:
-    """Answers a message of Sugoi's clients: a text with a text, a list with a list; others are accepted."""
+    """Answers a message from Sugoi's clients: a text with a text, a list with a list; accepts and ignores others."""
     message = call.values.read_text("message")
     if message == CHECK:
         return True
@@ -56,7 +56,7 @@ GAME_PATHS = (
 
 
 class PathName(StringConvertor):
-    """The first part of the paths, whose case clients vary."""
+    """The first part of the paths, which clients write in upper or lower case."""
 
     regex = "(?i:MTRestService)"
 
@@ -108,12 +108,12 @@ async def list_model_tags(call: Call) -> list[str]:
 
 
 async def log_in(call: Call) -> str:
-    """Answers with a token that is ignored: an API key keeps others out."""
+    """Answers with a token that is ignored, since it is an API key that keeps others out."""
     return call.values.read_text("tokenCode", default="0")
 
 
 async def accept_order(call: Call) -> Response:
-    """Accepts an announcement of texts to come, which needs no preparation here."""
+    """Accepts an announcement of texts to come, for which nothing has to be prepared here."""
     return Response(status_code=200)
 
 

@@ -86,12 +86,12 @@ async def delete_glossary(call: Call) -> Response:
 
 
 def find_glossary(call: Call) -> ClientGlossary:
-    """Returns the glossary of the path. Raises RequestError if the client has no such one."""
+    """Returns the glossary named in the path. Raises RequestError if the client has no such glossary."""
     return call.service.glossaries.find(str(call.request.path_params["identifier"]), find_owner(call))
 
 
 def read_wishes(call: Call) -> tuple[str, Wishes]:
-    """Returns the source of a request and its other wishes. Raises RequestError for a glossary of other languages."""
+    """Returns a request's source language and other wishes. Raises RequestError for a glossary in other languages."""
     source, target = call.values.read_text("source_lang", default="auto"), call.values.read_text("target_lang")
     identifier = call.values.read_text("glossary_id", default="")
     if not identifier:
@@ -200,7 +200,7 @@ async def fetch_result(call: Call) -> FileResponse:
 
 
 def find_document(call: Call) -> ClientDocument:
-    """Returns the document of the path. Raises RequestError if the client has no such one."""
+    """Returns the document named in the path. Raises RequestError if the client has no such document."""
     identifier, key = str(call.request.path_params["identifier"]), call.values.read_text("document_key")
     return call.service.documents.find(identifier, find_owner(call), key)
 

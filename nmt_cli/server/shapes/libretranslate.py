@@ -184,7 +184,7 @@ async def translate(call: Call) -> TranslateReply | ListedTranslations | DeepLXT
 
 
 async def detect_language(call: Call) -> list[GuessedLanguage]:
-    """Finds the language of each text among all, in doubt one of the languages of the models."""
+    """Detects the language of each text among all languages; if in doubt, prefers the languages of the models."""
     guesses = await call.service.detect_languages(call.values.read_texts("q"))
     return describe_guesses([guess.overall for guess in guesses])
 
@@ -240,7 +240,7 @@ def write_address(call: Call, document: TranslatedDocument) -> str:
 
 
 async def translate_upload(call: Call, progress: StageReporter = ignore_progress) -> TranslatedDocument:
-    """Translates the document of a form. Raises RequestError for one that cannot be translated."""
+    """Translates the document uploaded in a form. Raises RequestError for one that cannot be translated."""
     source, target = call.values.read_text("source"), call.values.read_text("target")
     wishes = call.wishes
     with tempfile.TemporaryDirectory(prefix="nmt.") as folder:
@@ -249,14 +249,14 @@ async def translate_upload(call: Call, progress: StageReporter = ignore_progress
 
 
 class StoredUpload(NamedTuple):
-    """A document of a form, as a file, and the name that its client gave it."""
+    """An uploaded document, stored as a file, and the name that its client gave it."""
 
     path: Path
     name: str
 
 
 async def store_upload(call: Call, folder: Path) -> StoredUpload:
-    """Writes the document of a form into a folder. Raises RequestError for one that cannot be translated."""
+    """Writes the document uploaded in a form to a folder. Raises RequestError for one that cannot be translated."""
     upload = call.values.find("file")
     if not isinstance(upload, UploadFile):
         raise explain_missing("file")
@@ -271,7 +271,7 @@ async def store_upload(call: Call, folder: Path) -> StoredUpload:
 
 
 def refuse_name(name: str) -> RequestError:
-    """Returns the error for a document that is not translated, judging by its name: what to do instead, if known."""
+    """Returns the error for a document that its name rules out, with what to do instead if known."""
     known = find_by_name(name)
     try:
         if known is not None:
@@ -295,7 +295,7 @@ async def download_file(call: Call) -> FileResponse:
 
 
 def send_result(call: Call, name: str) -> FileResponse:
-    """Returns a translated document. Raises RequestError if it is there no longer."""
+    """Returns a translated document. Raises RequestError if it no longer exists."""
     path = call.service.results.find(name)
     if path is None:
         raise RequestError(404, "this file does not exist, or no longer exists")

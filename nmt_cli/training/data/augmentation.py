@@ -6,7 +6,7 @@
 
 Few sentences have addresses or amounts, but many have names and numbers that are identical in both languages. A group
 of batches is decoded at most once, passes through all text rewrites, and is encoded at most once. All random choices
-follow from the given generator.
+come from the given generator.
 
 Letters: B pairs of a group, C of them decoded, S source positions, T target positions, R rewrites."""
 
@@ -39,22 +39,22 @@ NEIGHBOURS = {key: other for row in KEYS for pair in pairwise(row) for key, othe
 
 
 def mistype_source(source: str, target: str, generator: np.random.Generator) -> SentencePair:
-    """Puts typing errors into the source; one that would become empty is unchanged."""
+    """Puts typing errors into the source; a source that would become empty is unchanged."""
     return SentencePair(add_typing_errors(source, generator) or source, target)
 
 
 def write_source_casually(source: str, target: str, generator: np.random.Generator) -> SentencePair:
-    """Writes the source without capitals and its final mark; one of marks alone is unchanged."""
+    """Writes the source without capitals and final punctuation; a source of only punctuation is unchanged."""
     return SentencePair(write_casually(source) or source, target)
 
 
 def write_casually(text: str) -> str:
-    """Returns `text` in lower case and without its final mark."""
+    """Returns `text` in lower case and without its final punctuation."""
     return text.lower().rstrip(f"{END_MARKS} ")
 
 
 def add_typing_errors(text: str, generator: np.random.Generator) -> str:
-    """Returns a text with typing errors in one of twenty letters."""
+    """Returns `text` with typing errors in about one letter in twenty."""
     protected = {index for match in PLACEHOLDER_PATTERN.finditer(text) for index in range(*match.span())}
     draws = generator.random(len(text))
     hits = np.flatnonzero(draws < TYPING_ERRORS)
@@ -88,7 +88,7 @@ WORD = re.compile(r"(?<![\w⟦])\w[\w'’]*(?:-\w+)*")
 
 
 def insert_placeholders(source: str, target: str, generator: np.random.Generator) -> SentencePair:
-    """Replaces up to three shared words on both sides; a third of the pairs without any get one placeholder at an end.
+    """Replaces up to three shared words with placeholders; a third of the pairs without any get one at an end.
 
     The placeholders are drawn from all ten, so that the network learns all equally well. A pair that already has all
     ten is unchanged.
@@ -107,7 +107,7 @@ def insert_placeholders(source: str, target: str, generator: np.random.Generator
 
 
 def draw_some(items: Sequence[str], count: int, generator: np.random.Generator) -> list[str]:
-    """Returns `count` different items, in random order; for so few, a tenth of the time of `generator.choice`."""
+    """Returns `count` different items in random order; for so few, in a tenth of the time of `generator.choice`."""
     drawn = list(items)
     for index, draw in enumerate(generator.random(count).tolist()):
         other = index + int(draw * (len(drawn) - index))
@@ -127,12 +127,12 @@ def is_name(word: str) -> bool:
 
 
 def replace_words(text: str, names: Mapping[str, str]) -> str:
-    """Replaces each word of `text` that is a key of `names` by its value."""
+    """Replaces each word of `text` that is a key of `names` with its value."""
     return WORD.sub(lambda word: names.get(word[0], word[0]), text)
 
 
 def insert_at_edge(source: str, target: str, free: Sequence[str], generator: np.random.Generator) -> SentencePair:
-    """Puts one of the `free` placeholders before both texts, or after both and before their final marks."""
+    """Puts one of the `free` placeholders before both texts, or after them but before their final punctuation."""
     (name,) = draw_some(free, 1, generator)
     if generator.random() < 0.5:
         return SentencePair(f"{name} {source}", f"{name} {target}")
@@ -140,7 +140,7 @@ def insert_at_edge(source: str, target: str, free: Sequence[str], generator: np.
 
 
 def append_word(text: str, word: str) -> str:
-    """Inserts a word after the last one of `text`, before the final marks."""
+    """Inserts a word after the last word of `text`, before any final punctuation."""
     body = text.rstrip(END_MARKS) or text
     return f"{body} {word}{text[len(body) :]}"
 
@@ -149,9 +149,9 @@ UNREADABLE = "\ufdd1"  # stands for an unknown token in a decoded text; no chara
 
 
 class TextRewrite(NamedTuple):
-    """A change of training pairs, and the share of them, 0 to 1, that it is given.
+    """A rewrite of training pairs, and the share of pairs (0 to 1) that it is applied to.
 
-    A pair with nothing to change is unchanged. All random choices follow from the generator.
+    A pair that offers nothing to change stays as it is. All random choices come from the generator.
     """
 
     share: float
@@ -166,7 +166,7 @@ def make_rewrites(config: TrainOptions) -> tuple[TextRewrite, ...]:
 
 
 class TextSide(NamedTuple):
-    """A side of the pairs that is text."""
+    """A side of the pairs that consists of text."""
 
     column: int  # 0 is the source, 1 the target
     tokenizer: Tokenizer
@@ -188,7 +188,7 @@ class Augmentation:
     def augment_group(
         self, source: SourceArray, target: IntArray, generator: np.random.Generator
     ) -> tuple[SourceArray, IntArray]:
-        """Returns both sides of a group, `source` (B, S) and `target` (B, T), as learned this time.
+        """Returns both sides of a group, `source` (B, S) and `target` (B, T), as augmented this time.
 
         Each row ends with END. A row that is not rewritten keeps its ids. If this holds for all rows, the arrays
         themselves are returned, and nothing is decoded.
@@ -212,9 +212,10 @@ class Augmentation:
         return arrays[0], arrays[1]
 
     def find_readable(self, arrays: Sequence[SourceArray]) -> NDArray[np.bool_]:
-        """Returns which pairs (B,) can be decoded and encoded again: those without context, whose place is lost.
+        """Returns which pairs (B,) can be decoded and encoded again: not those with context, as its position is lost.
 
-        A tokenizer that falls back to bytes would spell `UNREADABLE`; nor does it ever make unknown tokens of a text.
+        A tokenizer that falls back to bytes never produces unknown tokens, and would spell out `UNREADABLE`, so pairs
+        with unknown tokens are excluded.
         """
         is_readable = np.ones(len(arrays[1]), dtype=bool)
         for side in self.sides:
@@ -237,7 +238,7 @@ def apply_rewrites(
     pairs: Sequence[SentencePair],
     generator: np.random.Generator,
 ) -> list[SentencePair]:
-    """Applies all rewrites to the pairs (C,), each to those that it draws: `draws` (R, C)."""
+    """Applies each rewrite to those of the pairs (C,) that are drawn for it: `draws` (R, C)."""
     rewritten = list(pairs)
     for (_, rewrite), is_drawn in zip(rewrites, draws, strict=True):
         for index in np.flatnonzero(is_drawn).tolist():
@@ -267,7 +268,7 @@ class ChangedRows(NamedTuple):
 
 
 def encode_changed(texts: Sequence[tuple[str, str]], tokenizer: Tokenizer) -> ChangedRows:
-    """Returns the new ids of the texts that change: each of `texts` (C,) is one before and after the rewrites."""
+    """Returns the new ids of the texts that change; `texts` (C,) has each text before and after the rewrites."""
     different = [index for index, (before, after) in enumerate(texts) if before != after]
     ids = tokenizer.encode_all([texts[index][1] for index in different])
     places = np.array(different, np.int64)
@@ -277,8 +278,7 @@ def encode_changed(texts: Sequence[tuple[str, str]], tokenizer: Tokenizer) -> Ch
 def replace_rows(array: IntArray, rows: IntArray, changed: ChangedRows, tag_ids: Sequence[int] = ()) -> IntArray:
     """Returns `array` (B, S), as wide as its longest row, with new ids and END in some of the `rows` (C,).
 
-    A row keeps the tags that it begins with: `tag_ids`, and START of a
-    synthetic source.
+    A row keeps the tags at its beginning: `tag_ids`, and the START of a synthetic source.
     """
     if not len(changed.places):
         return array

@@ -1,10 +1,10 @@
-"""The pairs of each epoch, and their batches of ids for the train step.
+"""The pairs of each epoch, and their batches of ids for the training step.
 
     10,000 pairs, --batch 64, --replay-share 0.2: epoch 1 has all of them and 2,500 old ones, in 196 batches
 
 An epoch's pairs are chosen (`EpochRows`), sorted by length into batches, rewritten (`augmentation.py`), and shuffled.
-Everything follows from seed and epoch, and each pool of batches has a random generator of its own, so that a resumed
-run finds the batches that it would have had. Sources: Chu, Dabre, Kurohashi (2017), "An Empirical Comparison of Domain
+Everything depends only on seed and epoch, and each pool of batches has its own random generator. A resumed run thus
+gets the same batches as an uninterrupted one. Sources: Chu, Dabre, Kurohashi (2017), "An Empirical Comparison of Domain
 Adaptation Methods", for old pairs, so that fine-tuning does not forget; Arivazhagan et al. (2019), "Massively
 Multilingual Neural Machine Translation in the Wild", section 4.2, for the shares of languages.
 
@@ -56,13 +56,13 @@ class Replayed:
 
 
 class LanguageDraw(NamedTuple):
-    """The pairs of one language, and how many of them an epoch has."""
+    """The pairs of one language, and how many of them each epoch uses."""
 
     rows: NDArray[np.int64]
     drawn: int
 
     def select_rows(self, epoch: int, seed: int) -> NDArray[np.int64]:
-        """Returns the rows of an epoch, from 1: the next of an endless series of permutations of all rows."""
+        """Returns the rows of an epoch (counted from 1): the next in an endless series of permutations of them all."""
         first, size = (epoch - 1) * self.drawn, len(self.rows)
         turns = range(first // size, -(-(first + self.drawn) // size))
         rows = [np.random.default_rng([seed, turn, size]).permutation(self.rows) for turn in turns]
@@ -70,7 +70,7 @@ class LanguageDraw(NamedTuple):
 
 
 def plan_draws(languages: IntArray | None, temperature: float, total: int) -> list[LanguageDraw]:
-    """Returns how many of an epoch's `total` pairs each language has; none where all pairs are to be used once."""
+    """Returns how many of an epoch's `total` pairs each language gets; empty if every pair is to be used once."""
     if languages is None or temperature == 1 or len(np.unique(languages)) < 2:
         return []
     rows = [np.flatnonzero(languages == language) for language in np.unique(languages)]
@@ -80,10 +80,10 @@ def plan_draws(languages: IntArray | None, temperature: float, total: int) -> li
 
 
 class EpochRows:
-    """The pairs of each epoch: all new pairs, or at most `most` of them in turn, and old pairs.
+    """The pairs of each epoch: all new pairs, or at most `most` of them in turn, plus old pairs.
 
     Old pairs make up `share` (0 to 1) of an epoch. `allowed` are the usable rows of the old pairs; None: all. If the
-    new pairs (N,) have several `languages`, each language has its share to the power of 1 / `temperature`. Source:
+    new pairs (N,) have several `languages`, each language's share is raised to the power of 1 / `temperature`. Source:
     Arivazhagan et al. (2019), "Massively Multilingual Neural Machine Translation in the Wild", section 4.2.
     """
 
@@ -108,7 +108,7 @@ class EpochRows:
         self.draws = plan_draws(languages, temperature, min(most or self.new_rows, self.new_rows))
 
     def select_rows(self, epoch: int) -> NDArray[np.int64]:
-        """Returns the rows of `split` for an epoch, from 1. Old pairs recur only after all others have occurred."""
+        """Returns the rows of `split` for an epoch (from 1). Old pairs recur only after all others have occurred."""
         new = self.select_part(epoch)
         replayed = round(len(new) * self.share / (1 - self.share))
         if not replayed:
@@ -120,7 +120,7 @@ class EpochRows:
 
     @property
     def pairs(self) -> int:
-        """The number of all new pairs, and of the old ones of the first epoch."""
+        """The number of all new pairs plus the old pairs of the first epoch."""
         return self.new_rows + len(self.select_rows(1)) - len(self.select_part(1))
 
     def select_part(self, epoch: int) -> NDArray[np.int64]:
@@ -160,7 +160,7 @@ def join_ragged(first: Ragged, second: Ragged) -> tuple[IntArray, NDArray[np.int
 
 
 def drop_tags(ids: IntArray, share: float, generator: np.random.Generator, tag_ids: Sequence[int]) -> IntArray:
-    """Returns `ids` (B, S) without this share of the tags; what follows moves up, and padding fills the end."""
+    """Returns `ids` (B, S) with this share of tags dropped; the ids after them move up, and padding fills the end."""
     is_dropped = (generator.random(ids.shape) < share) & np.isin(ids, tag_ids)
     order = np.argsort(is_dropped, axis=1, kind="stable")
     return np.take_along_axis(np.where(is_dropped, np.asarray(PAD, ids.dtype), ids), order, axis=1)
@@ -174,7 +174,7 @@ LONG_SENTENCE = 32  # tokens
 
 
 def read_vocabularies(corpus: PreparedCorpus) -> Vocabularies:
-    """Returns the sizes that determine those of a network."""
+    """Returns the vocabulary sizes, which determine the sizes of a network."""
     source, target = corpus.source, corpus.target_tokenizer
     return Vocabularies(
         source=source.vocabulary_size,
@@ -209,7 +209,7 @@ def make_batch(split: EncodedSplit, rows: IntArray) -> Batch:
 
 @dataclass(frozen=True)
 class EarlierBatches:
-    """The size of the batches up to the end of an epoch that began before the size changed."""
+    """The batch size that applies until the end of an epoch that began before the size changed."""
 
     epoch: int
     batch: int
@@ -217,9 +217,9 @@ class EarlierBatches:
 
 
 class TrainingBatches:
-    """The batches of every epoch; their order and content follow only from seed and epoch.
+    """The batches of every epoch; their order and content depend only on seed and epoch.
 
-    The epoch of `earlier` has batches of another size.
+    Batches up to the epoch of `earlier` have another size.
     """
 
     def __init__(
@@ -259,7 +259,7 @@ class TrainingBatches:
         return count_batches(*self.measure_rows(self.epoch_rows.select_rows(1)), size=size)
 
     def count_updates_of(self, config: TrainOptions) -> int:
-        """Returns the number of updates of an epoch with the batches of `config`."""
+        """Returns the number of updates in an epoch with the batch settings of `config`."""
         return -(-self.count_steps(choose_batch_size(config)) // config.accumulate)
 
     def choose_config(self, epoch: int) -> TrainOptions:
@@ -269,25 +269,25 @@ class TrainingBatches:
         return replace(self.config, batch=self.earlier.batch, batch_tokens=self.earlier.batch_tokens)
 
     def count_updates(self, epoch: int) -> int:
-        """Returns the number of updates of an epoch, from 1."""
+        """Returns the number of updates in an epoch (counted from 1)."""
         config = self.choose_config(epoch)
         return self.updates if config is self.config else self.count_updates_of(config)
 
     def make_updates(self, epoch: int, *, skip: int = 0) -> Iterator[list[Batch]]:
-        """Yields the batches of each update of an epoch, from 1, without the first `skip` updates."""
+        """Yields the batches of each update of an epoch (counted from 1), except the first `skip` updates."""
         batches = self.make_epoch(epoch, skip=skip * self.config.accumulate)
         while group := list(islice(batches, self.config.accumulate)):
             yield group
 
     def make_epoch(self, epoch: int, *, skip: int = 0) -> Iterator[Batch]:
-        """Yields the batches of an epoch, from 1, without the first `skip`, on which the others do not depend."""
+        """Yields the batches of an epoch (counted from 1) after the first `skip`, which do not affect the others."""
         for pool in make_ahead(self.make_pools(epoch, skip)):
             yield from pool
 
     def make_pools(self, epoch: int, skip: int) -> Iterator[list[Batch]]:
         """Yields the batches of `make_epoch` pool by pool.
 
-        Each pool has a random generator of its own, so that skipping pools does not change the others.
+        Each pool has its own random generator, so that skipping pools does not change the others.
         """
         rows, seed = self.epoch_rows.select_rows(epoch), self.config.seed
         size = choose_batch_size(self.choose_config(epoch))
@@ -317,7 +317,7 @@ class TrainingBatches:
         return self.split.source.measure_rows(rows, target), target
 
     def augment_batch(self, batch: Batch, generator: np.random.Generator) -> Batch:
-        """Returns a batch as learned this time."""
+        """Returns a batch as augmented this time."""
         # 1. Rewrite texts.
         source, target = self.augmentation.augment_group(batch.source, batch.target, generator)
         previous = batch.previous if target is batch.target else shift_right(target)
@@ -328,7 +328,7 @@ class TrainingBatches:
 
 
 def make_ahead(items: Iterator[AheadItem]) -> Iterator[AheadItem]:
-    """Yields the items; another thread makes the next while one is in use."""
+    """Yields the items; another thread makes the next one while the current one is in use."""
     maker = ThreadPoolExecutor(1, thread_name_prefix="batches")
     try:
         coming = maker.submit(next, items, None)
@@ -340,7 +340,7 @@ def make_ahead(items: Iterator[AheadItem]) -> Iterator[AheadItem]:
 
 
 def shift_right(target: IntArray) -> IntArray:
-    """Returns the token before each of `target` (B, T), which ends with END; START before the first."""
+    """Returns the token before each token of `target` (B, T), whose rows end with END; START before the first."""
     previous = np.roll(np.where(target == END, PAD, target), 1, axis=1)
     previous[:, 0] = START
     return previous
@@ -364,7 +364,7 @@ def narrow_batch(batch: Batch, rows: IntArray, source_width: int, target_width: 
 
 
 def choose_batch_size(config: TrainOptions) -> BatchSize:
-    """Returns the limit of a batch: its tokens if requested, else its sentences, and tokens if these are long."""
+    """Returns the size limit of a batch: in tokens if requested, else in sentences, and in tokens if these are long."""
     if config.batch_tokens is not None:
         return BatchSize(cells=config.batch_tokens)
     return BatchSize(rows=config.batch, cells=config.batch * LONG_SENTENCE)

@@ -7,9 +7,9 @@
     diversified-source    reverse          targets of the training pairs  (translation, target)
     diversified-target    forward          sources of the training pairs  (source, translation)
 
-The stages are kept in `stages/` of the model directory until the model is complete. A stage is done once it is in
-`state.json`, which is written last; a process killed at any moment thus repeats at most one stage, and of a run
-or a translation only the part after its last checkpoint. Letters: N pairs.
+The stages are kept in `stages/` in the model directory until the model is complete. A stage is done once it is in
+`state.json`, which is written last. A process killed at any moment thus repeats at most one stage, and in that stage
+only the part after the last checkpoint. Letters: N pairs.
 """
 
 from __future__ import annotations
@@ -137,12 +137,12 @@ def make_plan(corpus: PreparedCorpus, config: TrainOptions) -> Plan:
 
 
 def count_repeats(real: int, synthetic: int) -> int:
-    """Returns the number of copies of each real pair beside the synthetic pairs."""
+    """Returns how many copies of each real pair to mix with the synthetic pairs."""
     return max(1, min(MOST_REPEATS, round(REAL_SHARE * synthetic / real)))
 
 
 def read_text(corpus: PreparedCorpus, task: Task) -> list[TaggedText]:
-    """Returns the sentences that a task translates, each once with the same tags of its pair."""
+    """Returns the sentences that a task translates, each combination of text and tags once."""
     if task.text == "monolingual":
         read_side: Side = "target" if task.direction == "reverse" else "source"
         texts, tags = corpus.read_monolingual(read_side), corpus.read_monolingual_tags(read_side)
@@ -153,7 +153,7 @@ def read_text(corpus: PreparedCorpus, task: Task) -> list[TaggedText]:
 
 
 def read_real_pairs(corpus: PreparedCorpus, task: Task) -> set[tuple[str, str]]:
-    """Returns the training pairs that a task might recreate, if it translates the sides of the training split."""
+    """Returns the training pairs that a task might recreate; empty unless it translates the training split."""
     return {(pair.source, pair.target) for pair in corpus.read_pairs("train")} if task.text == "training" else set()
 
 
@@ -165,7 +165,7 @@ ROOM_PER_MODEL = 200 * 2**20  # bytes: weights, checkpoints and graphs of a help
 
 @dataclass
 class Stages:
-    """The directory of the stages, and the finished ones with their seconds."""
+    """The directory of the stages, and how many seconds each finished stage took."""
 
     directory: Path
     identity: dict[str, Any]  # what is trained on what; stages of another run are of no use
@@ -182,9 +182,9 @@ class Stages:
         compared: Collection[str] | None = None,
         options: dict[str, Any] | None = None,
     ) -> Self:
-        """Returns the stages of a model directory: those of an interrupted run with `resume`, else none.
+        """Returns the stages of a model directory: with `resume`, those of an interrupted run; otherwise none.
 
-        Raises DataError if the resumed run differs in what is `compared`, by default all of its identity, and
+        Raises DataError if the resumed run differs in the `compared` values (by default, its whole identity), and
         DamagedError if its state cannot be read.
         """
         directory = model / STAGES
@@ -236,9 +236,9 @@ class Stages:
 
 
 class StageOptions(NamedTuple):
-    """All options with which a training run began, before any was chosen by the size of a stage's corpus.
+    """All options that a training run began with, before any was chosen for the size of a stage's corpus.
 
-    `explicit` names those set by the user; None: no other may be chosen.
+    `explicit` names those set by the user; None means that no other may be chosen.
     """
 
     saved: SavedOptions
@@ -247,10 +247,10 @@ class StageOptions(NamedTuple):
 
 
 def find_stage_options(directory: Path, *, several_runs: bool = False) -> StageOptions | None:
-    """Returns the options of the stages in a model directory, if a resumed training takes its options from them.
+    """Returns the options of the stages in a model directory if a resumed training run takes its options from them.
 
-    It takes them from the checkpoint of the last stage if there is one; but of several runs, the others have yet to
-    begin with their first stage.
+    If the last stage has a checkpoint, the run takes its options from there instead. With `several_runs`, however, the
+    others still have to begin with their first stage.
     """
     path = directory / STAGES / STATE
     if not path.is_file() or (read_started_facts(directory) is not None and not several_runs):
@@ -265,7 +265,7 @@ def find_stage_options(directory: Path, *, several_runs: bool = False) -> StageO
 
 
 def require_room(directory: Path, sentences: int, models: int) -> None:
-    """Raises OutputError if the disk has no room for the stages, before hours are spent."""
+    """Raises OutputError early, before hours are spent, if the disk has no room for the stages."""
     needed = sentences * ROOM_PER_SENTENCE + models * ROOM_PER_MODEL
     free = shutil.disk_usage(directory).free
     if free < needed:
@@ -299,7 +299,7 @@ LEAST_CONFIDENT = 0.01  # share of the development set that is less likely than 
 
 @dataclass(frozen=True)
 class WordRatio:
-    """The length relation of real pairs: mean and spread of the logarithm of target by source words."""
+    """The length ratio of real pairs: mean and spread of the logarithm of target words per source word."""
 
     mean: float
     spread: float
@@ -311,7 +311,7 @@ class WordRatio:
         return cls(float(ratios.mean()), max(float(ratios.std()), 0.1))
 
     def is_off(self, source: str, target: str) -> bool:
-        """Whether hardly any real pair has lengths that differ as much."""
+        """Whether the lengths differ more than in nearly all real pairs."""
         source_words, target_words = max(count_words(source), 1), max(count_words(target), 1)
         expected = source_words * np.exp(self.mean)
         ratio = np.log(target_words / expected)
@@ -333,7 +333,7 @@ class HeldOutSentences:
         return cls(keys, (Texts.from_strings(sources), Texts.from_strings(targets)))
 
     def find(self, sentences: Sequence[str], side: int) -> NDArray[np.bool_]:
-        """Returns (N,) which sentences equal or nearly equal a held-out sentence of side 0 (source) or 1 (target)."""
+        """Returns (N,): whether each sentence (nearly) equals a held-out one on side 0 (source) or 1 (target)."""
         is_equal = np.array([make_sentence_key(sentence) in self.keys[side] for sentence in sentences], dtype=np.bool_)
         texts, held_out = Texts.from_strings(sentences), self.texts[side]
         return is_equal | find_near_held_out(texts, np.arange(len(texts)), held_out, np.arange(len(held_out)))
@@ -364,8 +364,9 @@ def select_pairs(
 ) -> Selection:
     """Returns the pairs to learn. Both sides of each are checked against the development and test sets.
 
-    One side of all pairs was `generated`. `confidences` (N,) are mean log-probabilities per token, NaN where unknown;
-    pairs below `least` are dropped, as are pairs that are `real` already (Nguyen et al. 2020).
+    `generated` is the side of all pairs that a helper model wrote. `confidences` (N,) are mean log-probabilities per
+    token, NaN where unknown; pairs below `least` are dropped, as are pairs that are `real` already (Nguyen et al.
+    2020).
     """
     is_held_out = held_out.find([pair.source for pair in pairs], 0) | held_out.find([pair.target for pair in pairs], 1)
     kept: dict[SyntheticPair, None] = {}
@@ -408,7 +409,7 @@ HelperResult = tuple[float, str]  # the confidence of a translation, and its tex
 
 
 class TaggedBlock(NamedTuple):
-    """N sentences, the first of which has this number in the whole text."""
+    """N sentences; `first` is the position of the first one in the whole text."""
 
     first: int
     lines: list[str]
@@ -419,7 +420,7 @@ class TaggedBlock(NamedTuple):
 
 
 class HelperWork(NamedTuple):
-    """The request for a helper model, which gives confidences and texts alone. Implements `workers.work.Work`."""
+    """A request to a helper model, which returns only confidences and texts. Implements `workers.work.Work`."""
 
     request: TranslationRequest
 
@@ -445,6 +446,6 @@ class HelperWork(NamedTuple):
 
 
 def cut_block(task: Task, texts: Sequence[TaggedText], start: int, size: int) -> TaggedBlock:
-    """Returns the block of the texts of a task that begins with this one."""
+    """Returns the block of `size` texts of a task that begins at index `start`."""
     block = texts[start : start + size]
     return TaggedBlock(start, [text.text for text in block], [task.orient_tags(text.tags) for text in block])

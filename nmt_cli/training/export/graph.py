@@ -1,18 +1,18 @@
-"""An ONNX graph being changed: its values, constants and products, and what makes an exported one cheaper.
+"""Edits an ONNX graph (its values, constants and products), and makes exported graphs cheaper to run.
 
     Gather(embeddings, ids) -> MatMul(weights)     becomes     Gather(embeddings x weights, ids)
 
-Results stay the same, up to rounding; the parity tests hold that. `simplify_model` does it for all graphs:
+Results stay the same up to rounding; the parity tests check this. `simplify_model` does the following for all graphs:
 
 1. Weights that a graph reshapes at every run become constants of the new shape.
-2. A loop passes its weights from turn to turn as if they could change. Its body reads them as constants instead, which
+2. A loop passes its weights from step to step as if they could change. Its body reads them as constants instead, which
    are prepared once.
 3. The decoder's tables of embeddings lose the rows of tokens that only the source has.
 4. The best tokens of a vocabulary are in the blocks with the highest maxima: only these blocks are sorted. Only the
    best token's log-probability is computed; those of the others follow from the differences of the scores. Without
-   scores not even that one is computed.
+   scores, not even that is computed.
 
-`look_up_embeddings` replaces products with embeddings by lookups, since a token's product depends only on the token. If
+`look_up_embeddings` turns products with embeddings into lookups, since a token's product depends only on the token. If
 an embedding is concatenated with other values, the token's part of the product is looked up and added. This is for
 8-bit graphs (`quantise.py`): in 32 bits the tables would be several times as large as all other weights.
 
@@ -47,7 +47,7 @@ class Linear:
 
 
 class Graph:
-    """A graph, or the body of a loop of the graph `outer`, whose constants it reads too."""
+    """A graph, or the body of a loop in the graph `outer`; a body reads the constants of `outer` too."""
 
     def __init__(self, proto: GraphProto, outer: Graph | None = None) -> None:
         self.proto = proto
@@ -82,21 +82,21 @@ class Graph:
         return name
 
     def fold(self, node: NodeProto, value: Array) -> None:
-        """Replaces a node with one output by a constant."""
+        """Puts a constant in place of a node that has one output."""
         self.exchange([node], [])
         self.arrays[node.output[0]] = value
         self.proto.initializer.append(numpy_helper.from_array(value, node.output[0]))
 
     def make_name(self, like: str) -> str:
-        """Returns a name that is not in use, which begins with `like`."""
+        """Returns an unused name that begins with `like`."""
         name = next(name for name in (f"{like}__{number}" for number in count(1)) if name not in self.names)
         self.names.add(name)
         return name
 
     def exchange(self, old: Sequence[NodeProto], new: Sequence[NodeProto]) -> None:
-        """Replaces the nodes `old` by `new`, at the position of the last of `old`.
+        """Replaces the nodes `old` with `new`, at the position of the last of `old`.
 
-        There, all values that they read are already computed, and none of their outputs is read yet.
+        There, all values that `new` reads are already computed, and none of its outputs has been read yet.
         """
         nodes = list(self.proto.node)
         outputs = [node.output[0] for node in old]  # identify the nodes: assigning nodes copies them
@@ -181,7 +181,7 @@ def make_node(operation: str, inputs: Sequence[str], outputs: Sequence[str], **a
 
 
 def read_attribute(node: NodeProto, name: str) -> Any:
-    """Returns the value of a node's attribute; None for its default."""
+    """Returns the value of a node's attribute; None if it is not set."""
     return next((helper.get_attribute_value(attribute) for attribute in node.attribute if attribute.name == name), None)
 
 
@@ -210,7 +210,7 @@ class Lookup:
 
 
 def look_up_embeddings(graph: Graph) -> None:
-    """Replaces products with embeddings by lookups, in place, and removes whatever becomes unused."""
+    """Turns products with embeddings into lookups, in place, and removes whatever becomes unused."""
     for linear in graph.list_linears(narrowest=1):
         new = look_up_product(graph, linear)
         if new:
@@ -273,7 +273,7 @@ def add_looked_up(
 
 
 def list_concatenated(graph: Graph, value: str) -> list[str]:
-    """Returns the values concatenated to `value` along the last axis of a matrix, or only `value`."""
+    """Returns the values whose concatenation along the last axis of a matrix is `value`, or only `value` itself."""
     concat = graph.find_producer(value)
     if concat is None or concat.op_type != "Concat" or read_attribute(concat, "axis") not in (1, -1):
         return [value]
@@ -333,7 +333,7 @@ def simplify_model(encoder: ModelProto, decoder: ModelProto) -> None:
 
 
 def fold_reshaped_weights(model: ModelProto) -> None:
-    """Replaces reshaped weights by constants of the new shape, so that later steps recognise them."""
+    """Replaces reshaped weights with constants of the new shape, so that later steps recognise them."""
     from onnx.reference import ReferenceEvaluator  # slow to import, and not needed before the end of training
 
     graph = Graph(model.graph)
@@ -355,7 +355,7 @@ def shorten_target_tables(graph: Graph, count: int) -> None:
 
 
 def move_constants_out_of_loops(graph: Graph) -> None:
-    """Lets loop bodies read a constant directly if it is passed unchanged from turn to turn."""
+    """Lets loop bodies read a constant directly if it is passed unchanged from step to step."""
     for loop in [node for node in graph.proto.node if node.op_type == "Loop"]:
         (body,) = list_bodies(loop)
         same = {value.name: value.name for value in body.input}
@@ -370,7 +370,7 @@ def move_constants_out_of_loops(graph: Graph) -> None:
 
 
 def redirect_reads(body: GraphProto, old: str, new: str) -> None:
-    """Lets all nodes of a loop's body that read `old` read `new`."""
+    """Makes all nodes in a loop's body that read `old` read `new` instead."""
     for node in body.node:
         for index, name in enumerate(node.input):
             if name == old and node.op_type != "Identity":

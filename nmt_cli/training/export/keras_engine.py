@@ -1,11 +1,11 @@
-"""The Keras network as a step model, for search during training, and the attention of its heads.
+"""The Keras network as a step model for search during training, and the attention of each of its heads.
 
     engine = KerasEngine(network)
     state = engine.encode(source)                                   # ids (B, S)
     step = engine.step(tokens, state, candidates=5)                 # the five likeliest next tokens of each row
 
-The exported graphs keep only the mean attention of the last layer; `measure_heads` has that of every head of every
-Transformer layer. Letters: L layers, H heads, T target tokens, S source tokens.
+The exported graphs keep only the mean attention of the last layer; `measure_heads` returns the attention of every head
+in every Transformer layer. Letters: L layers, H heads, T target tokens, S source tokens.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class KerasEngine:
         )
 
     def find_best(self, tokens: tf.Tensor, candidates: tf.Tensor, state: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
-        """Makes a step of the network and returns only the likeliest tokens of each row, like the export."""
+        """Runs one step of the network and returns only the likeliest tokens of each row, like the exported graph."""
         after = self.network.step(tokens, state)
         log_probabilities, best_tokens = tf.math.top_k(after.log_probabilities, candidates)
         return {
@@ -89,7 +89,7 @@ def load_network(directory: Path, card: ModelCard) -> Seq2Seq:
 
 
 def measure_heads(network: Any, source: SourceArray, target_ids: Sequence[int]) -> FloatArray:
-    """Returns the weights (L, H, T, S) of the source for one sentence (1, S) and its translation, END included."""
+    """Returns the attention weights (L, H, T, S) of one sentence (1, S) and its translation, END included."""
     previous = ops.convert_to_tensor([[START, *target_ids[:-1]]], "int32")
     state = network.encode(ops.convert_to_tensor(source, "int32"))
     weights = network.decoder.run(network.target_embedding(previous), state, training=False)[2]

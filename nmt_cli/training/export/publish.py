@@ -1,13 +1,13 @@
-"""Writes the model directory of a finished training: weights, graphs in float32 and int8, confidence, tokenizers, card.
+"""Writes the model directory of a finished run: weights, graphs in float32 and int8, confidence, tokenizers, card.
 
-    model/weights.npz                    the best epoch's, or the average of the best if the development set likes it
+    model/weights.npz                    the best epoch's, or an average of the best if that scores better
     model/encoder.onnx, decoder.onnx     their graphs; encoder.int8.onnx, decoder.int8.onnx in 8 bits
     model/model.json                     the card: dev BLEU 24.1, in 8 bits 24.0, so 8 bits are the default
 
-Vaswani et al. (2017), section 6.1, average the last checkpoints; here the development set chooses them. 8 bits: a part
-of the development set is translated with the float graphs to measure the ranges of their values, and all of it with
-both to compare their BLEU. The confidence model (`translation/checks/confidence.py`) is fitted to the translations that
-`nmt translate` makes of it. Letters: N sentences, F features.
+Vaswani et al. (2017), section 6.1, average the last checkpoints; here the development set chooses them. For 8 bits, the
+float graphs translate a part of the development set to measure the ranges of their values. Both precisions then
+translate all of it to compare their BLEU. The confidence model (`translation/checks/confidence.py`) is fitted to the
+translations that `nmt translate` makes of it. Letters: N sentences, F features.
 """
 
 from __future__ import annotations
@@ -140,11 +140,11 @@ def fit_confidence(directory: Path, corpus: PreparedCorpus) -> dict[str, Any]:
 
 
 def describe_fit(features: FloatArray, values: FloatArray) -> dict[str, Any]:
-    """Returns the model of features (N, F) and chrF values (N,), with its quality on held-out sentences."""
+    """Returns the model fitted to features (N, F) and chrF values (N,), with its quality on held-out sentences."""
     good = values >= GOOD_CHRF
     if min(good.sum(), (~good).sum()) < FEWEST_OF_A_KIND:
         size = format_count(len(good), "development sentence")
-        limits = f"confidence needs at least {FEWEST_OF_A_KIND}, and as many others"
+        limits = f"confidence needs at least {FEWEST_OF_A_KIND} good ones, and as many others"
         return {"refused": f"good translations: {good.sum():,} of {size}; {limits}"}
     model = fit_logistic(features, good)
     held_out = cross_validate(features, good)
@@ -197,9 +197,9 @@ def cross_validate(features: FloatArray, good: NDArray[np.bool_]) -> FloatArray:
 
 
 def choose_threshold(confidences: FloatArray) -> float:
-    """Returns the highest threshold below which at most `SHARE_MARKED` of these confidences of good translations lie.
+    """Returns the highest threshold with at most `SHARE_MARKED` of these confidences of good translations below it.
 
-    Too few of them say nothing: LOW_CONFIDENCE.
+    Returns LOW_CONFIDENCE if there are too few of them to tell.
     """
     if len(confidences) < FEWEST_OF_A_KIND:
         return LOW_CONFIDENCE
@@ -240,9 +240,10 @@ def quantise(
     look_up: bool = True,
     tags: Sequence[TagSet] = (),
 ) -> None:
-    """Writes the 8-bit graphs, measuring the ranges of their values by translating `sources`, after their `tags`.
+    """Writes the 8-bit graphs; translates `sources`, each after its `tags`, to measure the ranges of their values.
 
-    Without `look_up`, products with embeddings are computed: less than half the size, and up to a tenth slower.
+    Without `look_up`, products with embeddings are computed: the graphs are less than half the size, but up to a tenth
+    slower.
     """
     # 1. Have the float graphs return the ranges of their values.
     models = [load(directory / name) for name in name_graphs(FLOAT)]
@@ -338,9 +339,9 @@ def count_trained_tags(corpus: PreparedCorpus) -> dict[str, int]:
 
 
 def add_reading(directory: Path, corpus: PreparedCorpus, profile: str) -> None:
-    """Writes the files that read text or pictures: the training text's profile, tokenizers, picture weights.
+    """Writes the files needed to read text or pictures: the training text's profile, tokenizers, picture weights.
 
-    After training with synthetic pairs, also writes the keys of all sources, which record what was learned from.
+    After training with synthetic pairs, also writes the keys of all sources, which record what the model learned from.
     """
     (directory / PROFILE_NAME).write_text(profile, encoding="utf-8", newline="\n")
     for name, tokenizer in corpus.tokenizers.items():
@@ -353,7 +354,7 @@ def add_reading(directory: Path, corpus: PreparedCorpus, profile: str) -> None:
 
 
 def describe_development(choice: WeightChoice) -> dict[str, Any]:
-    """Returns the scores on the development set in the form of the card."""
+    """Returns the scores on the development set in the card's format."""
     validation = choice.validation
     averaged = {"averaged_epochs": list(choice.epochs)} if len(choice.epochs) > 1 else {}
     return {

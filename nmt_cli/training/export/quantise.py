@@ -2,10 +2,9 @@
 
     weights 0.50, -1.27    highest 1.27, so the scale is 0.01 and the bytes are 50, -127
 
-Weights have one scale per column, embeddings one per row. The values multiplied by weights have a constant scale: with
-one computed at run time for a whole tensor, the result of a sentence would depend on its batch. The range of these
-values was measured (`RangeRecorder`) or, inside loops, is the one to which the graph clips them; larger values are
-clipped.
+Weights have one scale per column, embeddings one per row. The values multiplied by weights have a constant scale: if it
+were computed for a whole tensor at run time, a sentence's result would depend on its batch. Their range was measured
+(`RangeRecorder`) or, inside loops, is the one that the graph clips them to; larger values are clipped.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def quantise_model(model: ModelProto, ranges: Mapping[str, float]) -> ModelProto
 
 
 def quantise_products(graph: Graph, ranges: Mapping[str, float]) -> None:
-    """Quantises the products with values of known range; other products are unchanged."""
+    """Quantises the products whose values have a known range; other products are unchanged."""
     ranged = {**{value: (value, highest) for value, highest in ranges.items()}, **find_clipped(graph)}
     inputs: dict[str, Sequence[str]] = {}  # by value that is quantised already: bytes, scale and zero point
     for linear in graph.list_linears(narrowest=NARROWEST):
@@ -132,10 +131,10 @@ def is_vector(graph: Graph, ids: str) -> bool:
 
 
 def measure_largest_sums(weights: Array) -> Array:
-    """Returns (1, J) the largest magnitude of a weight, or of a sum of two neighbours of one sign, of weights (I, J).
+    """Returns (1, J): the largest magnitude of a weight or of the sum of two like-signed neighbours, by column.
 
     Processors without instructions for sums of four products (VNNI) add the products of two neighbouring rows in 16
-    bits, and saturate. With bytes up to 255 and two weights that add up to at most 128, they never do.
+    bits, and saturate. With bytes up to 255 and two weights that add up to at most 128, they never saturate.
     """
     even = np.pad(weights, [(0, len(weights) % 2), (0, 0)])
     of_sign = [np.maximum(sign * even, 0).reshape(-1, 2, even.shape[1]).sum(axis=1) for sign in (1, -1)]
@@ -169,14 +168,14 @@ def add_range_output(model: ModelProto) -> ModelProto:
 
 
 def list_measured_values(model: ModelProto) -> list[str]:
-    """Returns the values whose ranges the products outside loops need, in a fixed order."""
+    """Returns, in a fixed order, the values whose ranges are needed by products outside loops."""
     return list(dict.fromkeys(linear.value for linear in Graph(model.graph).list_linears(narrowest=NARROWEST)))
 
 
 class RangeRecorder:
-    """Runs the session of a graph of `add_range_output`, and records the largest magnitude of each measured value.
+    """Runs the session of a graph from `add_range_output`, and records the largest magnitude of each measured value.
 
-    It replaces that session, and is safe for several threads.
+    It takes the place of that session, and is thread-safe.
     """
 
     def __init__(self, session: Any, model: ModelProto) -> None:
@@ -186,7 +185,7 @@ class RangeRecorder:
         self.lock = threading.Lock()
 
     def run(self, names: Sequence[str], feed: Mapping[str, Array]) -> list[Array]:
-        """Returns the outputs with these names, like the session."""
+        """Returns the outputs with these names, as the session does."""
         values: list[Array]
         *values, ranges = self.session.run([*names, RANGES], feed)
         with self.lock:  # otherwise one thread's maximum could replace that of another

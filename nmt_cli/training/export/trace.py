@@ -2,9 +2,9 @@
 
     export(network, Path("model"))     # model/encoder.onnx and model/decoder.onnx, with free batch sizes and lengths
 
-While it is traced, parts of the network are replaced where Keras' own parts make slower graphs: attention reads the
-entries of a sentence once for all hypotheses, recurrences multiply their inputs before the loop, and each gate of a GRU
-has a product of its own. The parity tests hold that nothing else changes.
+During tracing, parts of the network are replaced where Keras' own parts make slower graphs. Attention reads the entries
+of a sentence once for all hypotheses, recurrences multiply their inputs before the loop, and each gate of a GRU has its
+own product. The parity tests check that nothing else changes.
 
 Letters: A sentences, K rows of each, N = A * K rows, S source positions, U units, I width of an input.
 """
@@ -69,7 +69,7 @@ def share_sentences(network: Seq2Seq) -> Iterator[bool]:
 
 @contextmanager
 def precompute_readings(network: Seq2Seq) -> Iterator[None]:
-    """Within the block, the encoder multiplies its memory by the readout's weights of the context.
+    """Within the block, the encoder multiplies its memory by the readout's weights for the context.
 
     The context is a weighted sum of the memory, and its product with the readout's weights is linear, so it can be
     computed once per sentence. Nothing changes if the product is wider than the memory, since each step would then move
@@ -103,7 +103,7 @@ def precompute_readings(network: Seq2Seq) -> Iterator[None]:
 
 @contextmanager
 def use_plain_lookups(network: Seq2Seq) -> Iterator[None]:
-    """Within the block, embeddings are looked up without the code by which Keras allows negative ids."""
+    """Within the block, embeddings are looked up without Keras' code for negative ids."""
     with ExitStack() as stack:
         for layer in network.layers:
             if isinstance(layer, keras.layers.Embedding):
@@ -148,7 +148,7 @@ def make_lean_call(layer: Any) -> Callable[..., tuple[tf.Tensor, ...]]:
 
 @contextmanager
 def use_lean_cells(network: Seq2Seq) -> Iterator[None]:
-    """Within the block, the decoder's GRUs compute each gate in a product of its own, like the encoder's."""
+    """Within the block, the decoder's GRUs compute each gate in its own product, as the encoder's do."""
     with ExitStack() as stack:
         for cell in network.decoder.cells if isinstance(network.decoder, RecurrentDecoder) else ():
             if isinstance(cell, keras.layers.GRUCell):
@@ -163,7 +163,7 @@ def step_gru(
     states: list[tf.Tensor],
     training: bool = False,
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-    """Equals `keras.layers.GRUCell`."""
+    """Computes the same step as `keras.layers.GRUCell`."""
     (before,) = states
     hidden = before + compute_gru_change(apply_maps(of_input, inputs), apply_maps(of_hidden, before), before)
     return hidden, [hidden]
@@ -187,7 +187,7 @@ def split_gru_weights(cell: keras.layers.GRUCell) -> tuple[list[AffineMap], list
 def compute_gru_change(inputs: list[tf.Tensor], inner: list[tf.Tensor], before: tf.Tensor) -> tf.Tensor:
     """Returns the change (N, U) of the state `before`, from the maps (N, U) of the input and of the state per gate.
 
-    The equations are those of `recurrence.GruGates`; the parity tests hold both equal.
+    The equations are those of `recurrence.GruGates`; the parity tests check that both agree.
     """
     share, reset = (tf.sigmoid(inputs[gate] + inner[gate]) for gate in (0, 1))
     new = tf.tanh(inputs[2] + reset * inner[2])
@@ -195,7 +195,7 @@ def compute_gru_change(inputs: list[tf.Tensor], inner: list[tf.Tensor], before: 
 
 
 def make_gru_steps(cell: keras.layers.GRUCell) -> StepMaker:
-    """Returns a maker of steps that compute each gate in a product of its own."""
+    """Returns a maker of steps that compute each gate in its own product."""
     of_input, of_hidden = split_gru_weights(cell)
 
     def begin(inputs: tf.Tensor, valid: tf.TensorArray) -> RecurrentStep:
@@ -243,7 +243,7 @@ def project_steps(inputs: tf.Tensor, kernel: Any, bias: Any) -> tf.TensorArray:
 
 
 def bound_state(hidden: tf.Tensor) -> tf.Tensor:
-    """Returns a hidden state unchanged: clipping tells `quantise.py` its range, which the state never leaves."""
+    """Clips a hidden state to a range that it never leaves, only to tell `quantise.py` this range."""
     return tf.clip_by_value(hidden, -1.0, 1.0)
 
 
@@ -309,7 +309,7 @@ def make_state_signature(network: Seq2Seq) -> dict[str, tf.TensorSpec]:
 
 
 def convert(function: Any, signature: list[Any]) -> ModelProto:
-    """Traces a function of TensorFlow and returns it as an ONNX model."""
+    """Traces a TensorFlow function and returns it as an ONNX model."""
     import tf2onnx  # slow to import, and only needed once training is over
 
     logging.getLogger("tf2onnx").setLevel(logging.ERROR)

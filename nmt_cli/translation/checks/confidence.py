@@ -1,13 +1,14 @@
 """The probability that a translation is good, estimated without a reference. Does not depend on networks.
 
 A translation is *good* if its chrF against a reference is at least `GOOD_CHRF`. Features of the best hypothesis, its
-attention, the lengths, the words and the failed checks go into a logistic model, which is fitted to the development set
-when a model is exported (`training/export/publish.py`) and stored in its card. Every translation is rated, so all
-features come from the search that is done anyway. Letters: N translations, F features.
+attention, the lengths, the words and the failed checks go into a logistic model. It is fitted on the development set
+when a model is exported (`training/export/publish.py`), and stored in the model card. Because every translation is
+rated, the features must cost nothing extra: all of them come from the search itself. Letters: N translations, F
+features.
 
-A text of several sentences has the confidence of its worst one: `I am here. Our landlord evicted the lodgers.` is rated
-as 0.94 and 0.11, and gets 0.11, since nonsense would hide in the mean of a long paragraph. Text that the network did
-not translate, such as a number or an entry of a memory, is certain and lowers nothing.
+A text of several sentences has the confidence of its worst sentence: `I am here. Our landlord evicted the lodgers.` has
+sentences rated 0.94 and 0.11, so it gets 0.11; a mean would hide nonsense in a long paragraph. Text that the network
+did not translate, such as a number or an entry of a translation memory, counts as certain and lowers nothing.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class ConfidenceModel(NamedTuple):
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> ConfidenceModel:
-        """Returns the model in an entry of a card; a feature that is no longer computed counts as its mean.
+        """Returns the model in a card's entry; a feature that is no longer computed counts as its mean.
 
         Raises KeyError or ValueError if it lacks features.
         """
@@ -108,7 +109,7 @@ def load_confidence(card: ModelCard) -> ConfidenceModel:
 
 
 def find_confidence(card: ModelCard) -> ConfidenceModel | None:
-    """Returns a card's confidence model; None if it has none of this version."""
+    """Returns a card's confidence model; None if it has none, or one of another version."""
     try:
         return load_confidence(card)
     except OptionError:
@@ -124,8 +125,8 @@ def judge_translations(
 ) -> list[Translation]:
     """Rates translations, and adds a failed check to those below the threshold of `checks` or, by default, the model's.
 
-    Only below a threshold that was asked for is the text replaced. `sentences` are those of each translation, by
-    default itself.
+    The text is replaced only if the user asked for a threshold and the confidence is below it. `sentences` holds the
+    sentences of each translation; by default, the translation itself.
     """
     sentences = [(text,) for text in translations] if sentences is None else sentences
     rated = rate_translations(translations, model, context, sentences)
@@ -145,8 +146,8 @@ def rate_translations(
 ) -> list[Translation]:
     """Returns the translations with the confidence of their worst sentence; None for a blank line.
 
-    `sentences` are those of each translation, by default itself. A kept text is certain; a translation of another
-    language than the source language is certainly bad.
+    `sentences` holds the sentences of each translation; by default, the translation itself. Text that was kept is
+    certain; a translation from a language other than the source language is certainly bad.
     """
     sentences = [(text,) for text in translations] if sentences is None else sentences
     rated = [sentence for parts in sentences for sentence in parts if sentence.hypotheses]
@@ -166,9 +167,9 @@ def rate_translations(
 def with_confidence(
     translation: Translation, sentences: Sequence[Translation], confidences: Iterator[float]
 ) -> Translation:
-    """Returns a translation with the lowest confidence of its sentences, for which it takes the next of `confidences`.
+    """Returns a translation with the lowest of its sentences' confidences, which are the next of `confidences`.
 
-    The first of equally confident sentences counts as the least confident.
+    Of equally confident sentences, the first counts as the least confident.
     """
     values = tuple(next(confidences) for _ in sentences)
     lowest = values.index(min(values))
@@ -184,7 +185,7 @@ def apply_threshold(
     context: CheckContext,
     sentences: Sequence[Translation] = (),
 ) -> Translation:
-    """Below the confidence `least`, adds a failed check and may replace the text; else changes nothing."""
+    """Adds a failed check and may replace the text if the confidence is below `least`; else changes nothing."""
     confidence = translation.confidence
     if confidence is None or confidence >= least:
         return translation
@@ -200,7 +201,7 @@ def apply_threshold(
 
 
 def name_sentence(worst: LeastSure, least: float) -> str:
-    """Names the least confident sentence, with its translation, and how many are below `least`."""
+    """Names the least confident sentence with its translation, and says how many sentences are below `least`."""
     low, count = sum(value < least for value in worst.confidences), len(worst.confidences)
     where = (
         f"sentence {worst.number} of {count}"
@@ -218,10 +219,10 @@ def list_sentences(
     *,
     repaired: bool = False,
 ) -> tuple[Translation, ...]:
-    """Returns the translations of the sentences of a line, from those of its pieces; itself if it is one sentence.
+    """Returns the translation of each sentence of a line, built from its pieces; the line's own if it is one sentence.
 
-    Each has the checks it fails of those that the line fails: half a quotation is no fault of a sentence. Clauses of a
-    long sentence, and a label with what it names, are one.
+    A sentence has only those failed checks that the line fails too: half a quotation is no fault of a sentence. The
+    clauses of a long sentence count as one sentence, as does a label with what it names.
     """
     if (len(pieces) == 1 and not has_mark_inside(pieces[0].segment.text)) or not translation.hypotheses:
         return (translation,)
@@ -235,9 +236,9 @@ def list_sentences(
 
 
 def group_segments(segments: Sequence[Segment]) -> list[list[int]]:
-    """Returns the segments of each sentence, by their numbers, without the frames around it.
+    """Returns the numbers of each sentence's segments, without the frames around it.
 
-    A label, or one or two words without a final mark, is rated with what follows: `Yes | No`, `I<tab>am here.`
+    A label is rated with what follows, as are one or two words without final punctuation: `Yes | No`, `I<tab>am here.`
     """
     groups: list[list[int]] = []
     goes_on = is_part = False
@@ -266,9 +267,9 @@ def join_sentence(pieces: Sequence[Piece], parts: Sequence[Translation]) -> Tran
 
 
 def split_uncut(translation: Translation, context: CheckContext) -> list[Translation]:
-    """Returns the sentences of a text that the network read as one, with their tokens and what these looked at.
+    """Returns the sentences of a text that the network read as a whole, with their tokens and attention.
 
-    Only itself if both sides do not have equally many sentences, of which each then translates the one in its place.
+    Returns only the translation itself unless both sides have equally many sentences, which then correspond in order.
     """
     best = translation.hypotheses[0]
     shape = (len(best.pieces), len(translation.source_pieces))
@@ -292,7 +293,7 @@ class UncutSentence(NamedTuple):
 
 
 def cut_side(text: str, pieces: Sequence[str], language: str) -> Iterator[UncutSentence]:
-    """Yields the sentences of a text with their subwords; none if these show other sentences than the text."""
+    """Yields the sentences of a text with their subwords; none if the subwords divide into different sentences."""
     spelled = [piece.replace(BLANK, " ") for piece in pieces[:-1]]
     in_text, in_pieces = (find_sentence_starts(side, (), language) for side in (text, "".join(spelled)))
     if len(in_text) != len(in_pieces):
@@ -305,7 +306,7 @@ def cut_side(text: str, pieces: Sequence[str], language: str) -> Iterator[UncutS
 
 
 def cut_translation(translation: Translation, source: UncutSentence, target: UncutSentence) -> Translation:
-    """Returns one sentence of a translation as if it had been translated alone; one without a letter is only kept."""
+    """Returns one sentence of a translation as if translated alone; a sentence without letters counts as kept."""
     best, end = translation.hypotheses[0], len(translation.source_pieces) - 1
     read = [*(row for row in source.pieces if row < end), end]
     values = best.token_log_probabilities[target.pieces.start : target.pieces.stop]
@@ -327,7 +328,7 @@ def cut_translation(translation: Translation, source: UncutSentence, target: Unc
 def check_sentence(
     sentence: Translation, kinds: set[CheckKind], context: CheckContext, *, repaired: bool
 ) -> Translation:
-    """Returns a sentence with the checks it fails of these kinds."""
+    """Returns a sentence with those checks of these kinds that it fails."""
     if kinds <= COUNTED_ELSEWHERE:
         return sentence
     checked = check_translation(sentence, context, repaired=repaired)
@@ -335,7 +336,7 @@ def check_sentence(
 
 
 def name_unseen_words(translation: Translation, profile: CorpusProfile) -> str:
-    """Names the words that training never had: of the source as the network read it, or else of the translation."""
+    """Names words never seen in training: those of the source as the network read it, else those of the translation."""
     if profile.source is None:
         return ""
     pieces = translation.source_pieces
@@ -353,7 +354,7 @@ def is_kept(translation: Translation) -> bool:
 
 
 def is_of_other_language(translation: Translation) -> bool:
-    """Whether a check found the text in a different language from the source language."""
+    """Whether a check found the text to be in a language other than the source language."""
     return any(check.kind in ("language", "other language") for check in translation.checks)
 
 
@@ -377,7 +378,7 @@ def extract_features(translation: Translation, context: CheckContext) -> list[fl
 
 
 def drop_kept_pieces(hypothesis: Hypothesis) -> Hypothesis:
-    """Returns a hypothesis without pieces that were only kept, such as list marks, since these are certain.
+    """Returns a hypothesis without pieces that were only kept, such as list markers, because these are certain.
 
     A hypothesis that consists only of kept pieces is unchanged.
     """
@@ -397,7 +398,7 @@ def drop_kept_pieces(hypothesis: Hypothesis) -> Hypothesis:
 
 
 def measure_probabilities(hypothesis: Hypothesis) -> list[float]:
-    """Returns the log-probabilities' mean, minimum, share of unlikely tokens and sum, and the mean probability."""
+    """Returns mean and lowest log-probability, share of unlikely tokens, total log-probability and mean probability."""
     values = hypothesis.token_log_probabilities or (0.0,)
     count, total = len(values), sum(values)
     unlikely = len([value for value in values if value < UNLIKELY])
@@ -427,7 +428,7 @@ def measure_length(translation: Translation, context: CheckContext) -> float:
 
 
 def measure_words(text: str, profile: TextProfile) -> list[float]:
-    """Returns the shares of words that are unseen, and rare, in training."""
+    """Returns the shares of words that are unseen and that are rare in training."""
     counts = profile.count_words(text)
     if not counts:
         return [0.0, 0.0]

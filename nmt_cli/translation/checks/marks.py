@@ -1,4 +1,4 @@
-"""Checks that count characters and marks: lost spans, quotation marks, final punctuation, lengths."""
+"""Checks that count characters and punctuation: lost spans, quotation marks, final punctuation, lengths."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LEAST_KEPT = 0.9  # of the marks in training's sources, the targets have as many
 def check_loss(
     words: LossWords, kinds: Sequence[LostKind], source: str, target: str, context: CheckContext
 ) -> FailedCheck | None:
-    """Looks for text that kinds of spans find lost or added, as repairs do."""
+    """Looks for spans of these kinds that were lost or added, as repairs do."""
     facts = context.facts
     kinds = [kind for kind in kinds if kind.may_be_in(source, facts) or kind.may_be_in(target, facts)]
     if not kinds:
@@ -58,8 +58,8 @@ def check_loss(
 def check_quotes(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Finds missing and unpaired quotation marks.
 
-    Single quotes count only where they cannot be apostrophes: around a word or more. Quotes need not match exactly
-    where a translation uses other brackets.
+    Single quotes count only where they cannot be apostrophes: around a word or more. Quotes are not checked if the
+    translation loses or adds brackets or slashes.
     """
     is_quoted = not SINGLE_OPENING.isdisjoint(source) and re.search(QUOTED, source) is not None
     if DOUBLE_QUOTE_SET.isdisjoint(source) and DOUBLE_QUOTE_SET.isdisjoint(target) and not is_quoted:
@@ -72,7 +72,7 @@ def check_quotes(source: str, target: str, context: CheckContext) -> FailedCheck
 
 
 def compare_quotes(source: str, target: str, context: CheckContext, *, is_quoted: bool) -> str:
-    """Describes the fault of quotation marks; `is_quoted` says that the source has single ones."""
+    """Describes the fault of the quotation marks, if any; `is_quoted` says that the source has single ones."""
     count, target_count = (sum(map(text.count, DOUBLE_QUOTES)) for text in (source, target))
     if count == target_count and count_between(target) < count_between(source):
         return "words between quotations are missing"
@@ -88,9 +88,9 @@ def count_between(text: str) -> int:
 
 
 def drop_marks_of_words(source: str, target: str, context: CheckContext) -> tuple[str, str]:
-    """Returns both texts without tags and brackets around an ending: `file(s)`.
+    """Returns both texts without tags, and without the brackets around an ending: `file(s)`.
 
-    The source is also without other marks inside words, as in `Lehrer/innen`.
+    Also removes gender marks inside words of the source, as in `Lehrer/innen`.
     """
     source, target = map(remove_tags, (source, target))
     source, target = (re.sub(BRACKETS_IN_WORD, r"\1", text) if "(" in text else text for text in (source, target))
@@ -121,16 +121,16 @@ def check_final_mark(source: str, target: str, context: CheckContext) -> FailedC
 
 
 def ends_with_abbreviation(text: str, language: str) -> bool:
-    """Whether the full stop that ends a text, a letter before it, belongs to an abbreviation."""
+    """Whether the full stop at the end of a text follows a letter and belongs to an abbreviation."""
     end, rules = find_mark_end(text), find_rules(language)
     following = "0" if len(text.split()) <= ITEM_WORDS else ""  # a label may have its number behind: Value max.
     return text[: end - 1][-1:].isalpha() and is_abbreviation(text, end, following, rules, is_cased=False)
 
 
 def keeps_final_mark(context: CheckContext, mark: str) -> bool:
-    """Whether targets end as often as sources with a mark of this kind.
+    """Whether targets end with this kind of punctuation about as often as sources.
 
-    Japanese, for instance, often ends a question with a full stop, and German the name of a menu with an ellipsis.
+    Japanese, for instance, often ends a question with a full stop, and German ends menu names with an ellipsis.
     """
     if mark in ELLIPSES:
         return keeps_share(context, lambda side: sum(side.final_marks.get(mark, 0.0) for mark in ELLIPSES))
@@ -138,12 +138,12 @@ def keeps_final_mark(context: CheckContext, mark: str) -> bool:
 
 
 def keeps_marks(context: CheckContext, marks: Collection[str]) -> bool:
-    """Whether targets have marks as often as sources: German often quotes the names of buttons, English seldom."""
+    """Whether targets have these marks about as often as sources: German often quotes button names, English seldom."""
     return keeps_share(context, lambda side: sum(side.character_counts.get(mark, 0) for mark in marks))
 
 
 def keeps_share(context: CheckContext, measure: Callable[[TextProfile], float]) -> bool:
-    """Whether the measure of training's targets is at least that of its sources, but for a little, as far as known."""
+    """Whether `measure` is at least nearly as high for training targets as for sources; true if unknown."""
     profile = context.profile
     if profile is None or profile.source is None:
         return True
@@ -183,13 +183,13 @@ def check_sentences(source: str, target: str, context: CheckContext) -> FailedCh
 
 
 def check_items(source: str, target: str, context: CheckContext) -> FailedCheck | None:
-    """Looks for the commas of a list of short items; the one before its last word, such as "and", is style."""
+    """Compares the commas in lists of short items; a comma before the last word, such as "and", is mere style."""
     commas, target_commas = count_list_commas(source, context.source_language), len(re.findall(rf"{COMMA}|/", target))
     return FailedCheck("sentences", "a list item may be missing") if target and target_commas < commas else None
 
 
 def count_list_commas(text: str, language: str) -> int:
-    """Counts the commas of a text with three items in a row, the first and last of which may be longer; else 0."""
+    """Counts the commas in a list of short items, of which the first and last may be longer; 0 for any other text."""
     parts = re.split(COMMA, text)
     if len(parts) > ITEM_WORDS and len(parts[1].split()) > 1 + max(len(part.split()) for part in parts[2:-1]):
         parts = parts[1:]  # behind an introduction: Today, we have milk, tea, and bread
@@ -202,13 +202,13 @@ def count_list_commas(text: str, language: str) -> int:
 
 
 def has_length_of_all(source: str, target: str, missing: float, context: CheckContext) -> bool:
-    """Whether a translation of fewer sentences is as long as one of all, rather than of all but the share `missing`."""
+    """Whether a translation with fewer sentences is long enough for all of them, despite the share `missing`."""
     ratio = context.find_ratio(len(source))
     return ratio is not None and len(target) > ratio.mean * len(source) * (1 - missing / 2)
 
 
 def count_sentences(text: str, language: str) -> int:
-    """Counts the sentences that contain words; a line break and a tag such as <br> end one."""
+    """Counts the sentences that contain words; a line break or a tag such as <br> ends a sentence."""
     lines = re.split(BREAK, text) if "<" in text or "\n" in text else [text]
     lines = [line for line in lines if has_word(re.sub(r"<[^<>]*>", "", line) if "<" in line else line)]
     return sum(len(find_sentence_starts(line.strip(), (), language)) for line in lines)
@@ -234,7 +234,7 @@ def check_spans(source: str, target: str, context: CheckContext) -> FailedCheck 
 def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Finds glossary terms that are missing, perhaps misplaced, or in a form that the glossary lacks.
 
-    A translation with any form of the glossary's translation is right.
+    Any form of the glossary's translation counts as right.
     """
     failed = check_placed("terms", [span for span in context.placed or () if span.is_term], target)
     if failed is not None or context.glossary is None:
@@ -242,11 +242,11 @@ def check_terms(source: str, target: str, context: CheckContext) -> FailedCheck 
     glossary, forms = context.glossary, dict(context.glossary.find_forms(source, context.source_language)).items()
     lost = [pair for pair in forms if not glossary.has_target(glossary.terms[pair[1]], target, context.target_language)]
     alike = [f"{form} looks like {term}" for form, term in lost]
-    return FailedCheck("terms", f"{join_first(alike)}, but has no line in the glossary") if alike else None
+    return FailedCheck("terms", f"{join_first(alike)}, but is not in the glossary") if alike else None
 
 
 def check_placed(kind: CheckKind, spans: Sequence[Placed], target: str) -> FailedCheck | None:
-    """Returns the failed check about spans that are missing or may be misplaced; a term may begin a sentence."""
+    """Returns the failed check for spans that are missing or may be misplaced; the case of terms does not matter."""
     fold = str.lower if kind == "terms" else str
     counts = Counter(fold(span.text) for span in spans)
     written = [count_strings(fold(text), counts) for text in {target, unescape(target)}]  # a name as AT&T or AT&amp;T

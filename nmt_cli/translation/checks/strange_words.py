@@ -54,7 +54,7 @@ IN_CODE = re.compile(rf"[\d_]|{CAPITAL_INSIDE}|^\W")  # of a number, or a name i
 
 
 def check_invented(translation: Translation, context: CheckContext) -> FailedCheck | None:
-    """Finds words that never occurred in training, except names, and forms and compounds of known words."""
+    """Finds words that never occurred in training, except names and the forms and compounds of known words."""
     if translation.is_recalled:
         return None
     words = find_invented(translation.source, cover_placed(translation.text, context), context)
@@ -87,7 +87,7 @@ def is_meant(word: str, hypothesis: Hypothesis) -> bool:
 
 
 def find_invented(source: str, target: str, context: CheckContext) -> list[str]:
-    """Returns the words of a translation that its language does not have, as far as training tells."""
+    """Returns the words of a translation that its language lacks, judging by the training text."""
     profile = context.profile.target if context.profile is not None else None
     if profile is None or not profile.words.is_complete or profile.unseen_share > NEW_WORDS_STRANGE:
         return []
@@ -100,9 +100,9 @@ def find_invented(source: str, target: str, context: CheckContext) -> list[str]:
 
 
 def may_be_name(word: str, source: str, context: CheckContext) -> bool:
-    """Whether a word with a capital is spelled like an unknown name of the source, whose script may lack capitals.
+    """Whether a capitalised word may be a name: it resembles an unknown name in the source, or the source has no case.
 
-    In a text in capitals, these show no names.
+    In a text that is all in capitals, capitals do not show names.
     """
     profile = context.profile.source if context.profile is not None else None
     if word == word.lower() or profile is None:
@@ -119,7 +119,7 @@ def may_be_name(word: str, source: str, context: CheckContext) -> bool:
 
 
 def find_copied(source: str, target: str, context: CheckContext) -> list[str]:
-    """Returns the words of a translation that stand in its source, and that the target language hardly has."""
+    """Returns the words of a translation that also occur in its source, but hardly ever in the target language."""
     profile = context.profile
     if profile is None or profile.source is None or context.same_language:
         return []
@@ -134,13 +134,13 @@ def find_copied(source: str, target: str, context: CheckContext) -> list[str]:
 
 
 def is_foreign(word: str, profile: CorpusProfile) -> bool:
-    """Whether the source language has a word, and the target language nearly never."""
+    """Whether a word occurs in the source language, but almost never in the target language."""
     here = profile.source.count_word(word) if profile.source is not None else 0
     return here >= FEWEST_IN_SOURCE and profile.target.count_word(word) * HARDLY_EVER <= here
 
 
 def list_ordinary(source: str, profile: TextProfile, shared: Collection[str]) -> Iterator[str]:
-    """Yields the words of a source that are no names, as far as their capitals tell, nor cited, nor code."""
+    """Yields the words of a source that are not names, judging by their capitals, and neither quoted nor code."""
     tokens = source.split()
     words = list(map(read_word, tokens))
     for index, word in enumerate(words):
@@ -157,13 +157,13 @@ def list_ordinary(source: str, profile: TextProfile, shared: Collection[str]) ->
 
 
 def is_code(word: str, source: str) -> bool:
-    """Whether a word is in capitals beside others that are not, or has a capital inside."""
+    """Whether a word has a capital inside, or is in capitals while the text is not."""
     return bool(re.search(CAPITAL_INSIDE, word)) or (word[1:] != word[1:].lower() and not source.isupper())
 
 
 @remember_by_word(WORDS_REMEMBERED)
 def read_word(token: str) -> str:
-    """Returns the word between blanks without brackets and marks; empty if it is quoted, or has other signs."""
+    """Returns a token without brackets and punctuation; empty if it is quoted or has other signs."""
     match = re.fullmatch(WORD_ALONE, token)
     return match[1] if match else ""
 
@@ -194,7 +194,7 @@ class Negations(NamedTuple):
         return self.sure.search(text) is not None and self.sure.search(self.idle.sub(" ", text)) is not None
 
     def are_twice_in(self, text: str) -> bool:
-        """Whether a part of a text without a pause has the same negation twice: *nicht* jetzt *nicht*."""
+        """Whether the same negation occurs twice without a pause between: *nicht* jetzt *nicht*."""
         parts = re.split(PART_END, self.idle.sub(" ", text))
         return any(len(words) > len({*words}) for words in (self.sure.findall(part.lower()) for part in parts))
 
@@ -205,7 +205,7 @@ class Negations(NamedTuple):
 
 @cache
 def read_negations(language: str) -> Negations | None:
-    """Returns how a language negates; None if that is not described."""
+    """Returns the negation rules of a language; None if it has none."""
     rules = find_rules(language)
     if not (rules.negations and rules.half_negations):
         return None
@@ -234,11 +234,11 @@ def check_negation(source: str, target: str, context: CheckContext) -> FailedChe
     if not target:
         return None
     if any(here.are_in(part) and not there.may_be_in(other) for part, other in pair_clauses(source, target)):
-        return FailedCheck("negation", "a negation of the source is missing")
+        return FailedCheck("negation", "a negation from the source is missing")
     if here.are_in(source):
         negates_once = len(here.sure.findall(source)) == 1 and here.half.search(source) is None
         is_twice = negates_once and there.are_twice_in(target)
-        return FailedCheck("negation", "the translation has a negation of the source twice") if is_twice else None
+        return FailedCheck("negation", "the translation repeats a negation from the source") if is_twice else None
     profile = context.profile.source if context.profile is not None else None
     has_new_word = profile is not None and 0 in profile.count_words(source)  # a mistyped one may negate
     ratio = context.find_ratio(len(source))  # of a long text, the negation may be in what was added
@@ -249,9 +249,7 @@ def check_negation(source: str, target: str, context: CheckContext) -> FailedChe
 
 @lru_cache(TEXTS_REMEMBERED)
 def may_differ(source: str, target: str, source_language: str, target_language: str) -> bool:
-    """Whether one side of a clause alone surely negates, maybe in a protected span, or the target does twice; cached,
-    for repair asks first.
-    """
+    """Whether only one side of a clause surely negates, spans included, or the target does twice. Cached for repair."""
     here, there = map(read_negations, (source_language, target_language))
     if here is None or there is None or not (here.sure.search(source) or there.sure.search(target)):
         return False
@@ -261,15 +259,15 @@ def may_differ(source: str, target: str, source_language: str, target_language: 
 
 
 def pair_clauses(source: str, target: str) -> list[tuple[str, str]]:
-    """Returns the clauses of both texts between colons, semicolons, dashes and final marks; else the whole texts."""
+    """Returns pairs of clauses, cut at colons, semicolons, dashes and sentence ends; whole texts if counts differ."""
     clauses, others = (re.split(CLAUSE_END, text.strip()) for text in (source, target))
     return [(source, target)] if len(clauses) != len(others) else list(zip(clauses, others, strict=True))
 
 
 def cover_placed(text: str, context: CheckContext) -> str:
-    """Returns a text without its protected spans, which keep the language of the source, nor marks of emphasis.
+    """Returns a text without its protected spans, which stay in the source language, and without emphasis marks.
 
-    A digit stands for a number: `no. 2023-118`.
+    A span that begins with a digit becomes 0: `no. 2023-118`.
     """
     for span in context.placed or ():
         text = text.replace(span.text, "0" if span.text[:1].isdigit() else " ")

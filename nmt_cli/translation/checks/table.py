@@ -55,7 +55,7 @@ RULES_PAGE = "docs/rules.md"
 
 
 class CheckRow(NamedTuple):
-    """A kind of check: its comparison, and the words of its messages."""
+    """A kind of check: its comparison and the wording of its messages."""
 
     name: CheckKind
     summary: str  # what is wrong with the lines that fail it
@@ -68,12 +68,12 @@ class CheckRow(NamedTuple):
 
     @property
     def anchor(self) -> str:
-        """The row's anchor on RULES_PAGE, which messages name: "#check-final-mark"."""
+        """The row's anchor on RULES_PAGE, as messages give it: "#check-final-mark"."""
         return f"#check-{self.name.replace(' ', '-')}"
 
     @classmethod
     def from_words(cls, words: LossWords, inspect: Inspection | None = None) -> CheckRow:
-        """Returns the row of spans that their kinds find lost; `inspect` looks for more than they do."""
+        """Returns the check for lost spans of the kinds that use `words`; `inspect` looks for more than they find."""
         kinds = [kind for kind in IF_LOST if kind.words is words]
         compare = partial(check_loss, words, kinds) if inspect is None else None
         return cls(words.fault, words.summary, compare, inspect, words.doc, words.repaired, words.unrepaired)
@@ -92,7 +92,7 @@ INSPECTS: Mapping[str, Inspection] = {"labels": check_labels, "untranslated": ch
 
 
 def read_rows() -> Iterator[CheckRow]:
-    """Yields the checks with their words, in the order of `checks.toml`; those of losses have the words of kinds."""
+    """Yields the checks with their wording, ordered as in `checks.toml`; checks for losses use their kinds' wording."""
     import tomllib  # as the rules of languages do
 
     losses = {kind.words.fault: kind.words for kind in IF_LOST}
@@ -121,9 +121,9 @@ DEFAULT_CONTEXT = CheckContext()
 
 
 def check_translation(translation: Translation, context: CheckContext, *, repaired: bool = False) -> Translation:
-    """Returns the translation with the checks that its best hypothesis fails in `checks`.
+    """Returns the translation; its `checks` are those that its best hypothesis fails.
 
-    `repaired` says that faults were already searched for: the remaining ones are in its repairs.
+    `repaired` says that faults were already looked for: those that remain are among its repairs.
     """
     if not translation.hypotheses:
         return translation
@@ -153,9 +153,11 @@ def check_pair(source: str, target: str, context: CheckContext = DEFAULT_CONTEXT
 
 
 def list_doubts(translation: Translation) -> Iterator[FailedCheck]:
-    """Yields marks whose words have no translation, terms in another sense, and repairs that may hide a fault."""
+    """Yields checks for marked words left untranslated, terms in another sense, and repairs that may hide a fault."""
     if translation.unplaced:
-        yield FailedCheck("enclosed words", f"no translation of the marked {join_first(translation.unplaced)}")
+        yield FailedCheck(
+            "enclosed words", (f"no translation for the marked-up words {join_first(translation.unplaced)}")
+        )
     if translation.other_senses:
         words = join_first(translation.other_senses)
         yield FailedCheck("terms", f"{words} may have another sense here; add the whole expression to the glossary")
@@ -165,10 +167,10 @@ def list_doubts(translation: Translation) -> Iterator[FailedCheck]:
 
 
 def find_word_fault(source: str, target: str, context: CheckContext) -> WordFault | None:
-    """Returns the fault in the words of a sentence's translation for which it is searched again; None if there is none.
+    """Returns the fault in a translation's words that makes repair search again; None if there is none.
 
-    Checks of whole lines tell it where no remedy helped. Of several sentences, another than the negated one might get
-    the negation.
+    If no remedy helps, the check of the whole line reports the fault. In a text of several sentences, a lost negation
+    does not count, because repair might negate the wrong one.
     """
     if not context.reads_text:
         return None
@@ -190,7 +192,7 @@ def read_source_as_known(translation: Translation) -> str:
 
 
 def spell_out_choice(text: str) -> str:
-    """Returns the texts of the first choice of a message, each on a line with the words around the choice.
+    """Returns each text of a message's first choice on a line of its own, with the words around the choice.
 
     >>> spell_out_choice("I see {n, plural, one {# file} other {# files}}.").split("\\n")
     ['I see # file.', 'I see # files.']
@@ -204,7 +206,7 @@ def spell_out_choice(text: str) -> str:
 
 
 def find_faults(translation: Translation, context: CheckContext) -> Iterator[FailedCheck]:
-    """Yields the faults that no remedy repaired or, if none was tried, the visible fault."""
+    """Yields a failed check for each fault that no remedy repaired or, if none was tried, for the visible fault."""
     failed = [repair.fault for repair in translation.repairs if repair.remedy is None]
     if not translation.repairs:
         source = translation.source if context.reads_text else "?"

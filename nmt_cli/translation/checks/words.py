@@ -1,4 +1,4 @@
-"""Checks of words: unseen, copied, repeated, left out or renamed words, and the language of a source."""
+"""Checks for unseen, copied, repeated, left-out or renamed words, and for the language of the source."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ FEWEST_CAPITALS = 2
 
 
 def drop_renamed(source: str, target: str) -> tuple[str, str]:
-    """Returns both texts without the digits and slashes of words in capitals for which the other has another word.
+    """Returns both texts; words in capitals that the translation renames lose their digits and slashes.
 
-    A word that the other text has without its digits is not renamed, but damaged; it stays.
+    A word that the other text has without its digits is damaged, not renamed, and stays unchanged.
 
     >>> drop_renamed("=OCT2BIN(3) or #N/A", "=OKTINBIN(3) oder #NV")
     ('=OCTBIN(3) or #NA', '=OKTINBIN(3) oder #NV')
@@ -100,7 +100,7 @@ def drop_renamed(source: str, target: str) -> tuple[str, str]:
 
 
 def is_in_capitals(word: str) -> bool:
-    """Whether all letters of a word are capitals, and there are several."""
+    """Whether a word has several letters, all of them capitals."""
     return word.isupper() and sum(map(str.isalpha, word)) >= FEWEST_CAPITALS
 
 
@@ -124,7 +124,7 @@ SHARED_LETTERS = 4  # at the beginning of a word and its likely translation: "pi
 
 
 class SourceWord(NamedTuple):
-    """A word as the network read it, and the attention that it received, in target subwords."""
+    """A word as the network read it, and the attention that it received, measured in target subwords."""
 
     text: str
     attention: float
@@ -146,9 +146,9 @@ def check_coverage(translation: Translation, context: CheckContext) -> FailedChe
 
 
 def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:
-    """Returns the source's words that a believed translation lacks, if a right one would hardly lack them all.
+    """Returns the source words that a confident translation lacks, if a correct one would hardly lack them all.
 
-    It lacks a word if it has none of its usual translations, or if training hardly had the word.
+    It lacks a word if it has none of the word's usual translations, or if training hardly ever had the word.
     """
     values = translation.hypotheses[0].token_log_probabilities
     if profile.source is None or sum(values) <= LEAST_SURE * len(values) or not profile.lexicon.entries:
@@ -167,9 +167,9 @@ def list_unusual(translation: Translation, profile: CorpusProfile) -> list[str]:
 
 
 def list_guided(translation: Translation, profile: CorpusProfile) -> frozenset[str]:
-    """Returns the source's words whose translation comes from pairs of a memory, though training hardly had it.
+    """Returns the source words whose translation comes from guiding pairs of a memory, however rare in training.
 
-    Of such a pair, the translation shares at least as many content words as the source does.
+    The translation shares at least as many content words with such a pair as the source does.
     """
     sides = ((translation.source, profile.source), (translation.text, profile.target))
     guided: set[str] = set()
@@ -188,9 +188,9 @@ def list_guided(translation: Translation, profile: CorpusProfile) -> frozenset[s
 
 
 def list_beside_spans(translation: Translation, profile: CorpusProfile) -> list[str]:
-    """Returns the source's content words if the translation has only spans and fewer words, of grammar: `%1 in %2`.
+    """Returns the source's content words if the translation has only spans and fewer words, all of grammar: `%1 in %2`.
 
-    A span that is written in a different way from in the source may be a translation of words.
+    Returns none if a span is written differently from the source, because it may translate words.
     """
     texts = translation.source, translation.text
     spans = [span.text for span in translation.placed]
@@ -205,7 +205,7 @@ def list_beside_spans(translation: Translation, profile: CorpusProfile) -> list[
 
 
 def list_hardly_read(words: Iterable[str], target: str, profile: TextProfile) -> list[str]:
-    """Returns the words that training hardly had, and like which no word of the target begins."""
+    """Returns the words that are rare in training, unless a target word begins in the same way."""
     if profile.unseen_share > NEW_WORDS_RARE:
         return []
     rare, folded = [word for word in words if profile.count_word(word) <= HARDLY_READ], fold(target)
@@ -227,7 +227,7 @@ def lacks_translation(word: SourceWord, translation: Translation, profile: TextP
 
 
 def is_content_word(word: str, translation: str, profile: TextProfile, texts_per_word: int) -> bool:
-    """Whether a word is not copied to its translation, and occurs at most once in so many training texts."""
+    """Whether a word is not copied to the translation and occurs in at most one of `texts_per_word` training texts."""
     key = word.lower()
     if len(key) < FEWEST_LETTERS or profile.count_word(key) * texts_per_word > profile.texts:
         return False
@@ -253,7 +253,8 @@ def find_neglected(translation: Translation) -> Iterator[SourceWord]:
 def sum_attention(attention: FloatArray, *, finished: bool) -> FloatArray | None:
     """Returns the attention (S - 1) that each source subword received from all target subwords (T, S).
 
-    That of each target subword sums to 1 without the ends of the sentences; None for a network without attention.
+    Without the ends of the sentences, the attention of each target subword sums to 1; None for a network without
+    attention.
     """
     inner = attention[: -1 if finished else None, :-1]
     sums = inner.sum(axis=1, keepdims=True)
@@ -264,7 +265,7 @@ def sum_attention(attention: FloatArray, *, finished: bool) -> FloatArray | None
 
 
 def measure_source_words(pieces: Sequence[str], received: FloatArray) -> list[SourceWord]:
-    """Returns the words that subwords spell, each with the attention of its subwords and of the marks around it."""
+    """Returns the words that subwords spell, each with the attention of its subwords and the punctuation around it."""
     from nmt_cli.translation.placement.alignment import drop_silent, group_by_blanks, spell_word  # rarely needed
 
     groups = drop_silent(pieces, group_by_blanks(pieces))
@@ -305,7 +306,7 @@ def check_other_language(source: str, target: str, context: CheckContext) -> Fai
 
 
 def has_other_letters(source: str, context: CheckContext) -> bool:
-    """Whether most letters of a text never occurred in training, as those of another script."""
+    """Whether most letters of a text never occurred in training, as in another script."""
     profile = context.profile
     if profile is None or profile.source is None or source.isascii():
         return False
@@ -315,7 +316,7 @@ def has_other_letters(source: str, context: CheckContext) -> bool:
 
 
 def count_on_both_sides(source: str, context: CheckContext) -> list[tuple[int, int]]:
-    """Returns how often the training text of either side has each word; nothing for texts of a word or two."""
+    """Returns how often each word occurs in the training text of each side; empty for texts of one or two words."""
     profile = context.profile
     if profile is None or profile.source is None or context.same_language or len(source.split()) < FEWEST_WORDS:
         return []
@@ -356,7 +357,7 @@ def check_copy(source: str, target: str, context: CheckContext) -> FailedCheck |
 def check_repeats(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Finds a word or phrase twice in a row, or a longer phrase twice in a sentence, unless the source repeats it.
 
-    Of several sentences, each is looked through: one may begin like the one before, or with its last word.
+    Sentences are checked one by one, because one may begin like the one before, or with its last word.
     """
     source, target = remove_tags(source), remove_tags(target)
     message = find_repeat(source, target, context) or find_phrase_again(source, target)
@@ -369,9 +370,9 @@ def check_repeats(source: str, target: str, context: CheckContext) -> FailedChec
 
 
 def find_phrase_again(source: str, target: str) -> str:
-    """Names a phrase that a sentence has twice, where the source has no long word, number or pair of words twice.
+    """Names a phrase that occurs twice in a sentence, if the source repeats no long word, number or pair of words.
 
-    This holds in at most 6 of 10,000 references, whose source repeats a phrase in other words.
+    This is true of at most 6 in 10,000 references, where the source repeats a phrase in other words.
     """
     words = [word for word in strip_words(target) if word]
     if len(words) - len({*words}) < REPEATED_WORDS:
@@ -384,12 +385,12 @@ def find_phrase_again(source: str, target: str) -> str:
 
 
 def is_long(word: str) -> bool:
-    """Whether a word is hardly a function word, or is a number."""
+    """Whether a word is a number, or is too long to be a likely function word."""
     return len(word) >= CONTENT_LETTERS or word.isdecimal()
 
 
 def find_repeat(source: str, target: str, context: CheckContext) -> str:
-    """Names a word or phrase twice in a row, unlike the source, between the boundaries of phrases."""
+    """Names a word or phrase that occurs twice in a row within a clause, unlike in the source."""
     words = [word.strip(EDGES) for word in target.casefold().split()]
     repeated = len(words) - len({*words})
     # A phrase of two words that stands twice in a row repeats two words; a single one stands beside itself.
@@ -403,8 +404,8 @@ def find_repeat(source: str, target: str, context: CheckContext) -> str:
 
 
 def may_be_doubled(phrase: str, text: str, context: CheckContext) -> bool:
-    """Whether a language doubles a word, or a frequent one ends a clause and begins the next: `die, die`; or any one
-    ends an item and begins a longer one: `Font, Font Effects`.
+    """Whether a repetition is no fault: the language doubles the word, a frequent word ends a clause and begins the
+    next (`die, die`), or an item begins a longer one (`Font, Font Effects`).
     """
     item = rf"(?i)(?<!\w){re.escape(phrase)}[,{DOUBLE_QUOTES}]+\s+[{DOUBLE_QUOTES}]?{re.escape(phrase)}\s\w"
     if phrase in find_rules(context.target_language).doubled or re.search(item, text):
@@ -428,10 +429,10 @@ def find_repeated_phrase(words: Sequence[str]) -> str:
 def check_words(source: str, target: str, context: CheckContext) -> FailedCheck | None:
     """Finds words unseen in training, if the model cannot estimate its confidence.
 
-    Half of a text is told, or two words and a third of the source. A word in both texts is a name or was copied, and
-    does not count. A side whose training text is so small that any text has unseen words is ignored. Where confidence
-    is not low, such a translation is as good as others, so that low confidence names the words instead
-    (benchmarks/log/references.md).
+    Unseen words are reported if they are half of a text, or at least two words and a third of the source. A word in
+    both texts does not count, because it is a name or was copied. A side whose training text is so small that any text
+    has unseen words is ignored. If the model can estimate its confidence, a low one names the words instead:
+    translations with unseen words but higher confidence are as good as others (benchmarks/log/references.md).
     """
     if context.profile is None or context.profile.source is None or context.is_rated:
         return None
@@ -447,13 +448,13 @@ def check_words(source: str, target: str, context: CheckContext) -> FailedCheck 
 
 
 def describe_unseen(words: Iterable[str], side: str, profile: TextProfile) -> str:
-    """Says that training had none of these words of a side, as far as a profile of its text tells."""
+    """Says that training had none of these words on a side, as far as that side's profile shows."""
     never = "never" if profile.has_all_words else "hardly ever"
-    return f"in the {side}, {never} seen in training: {join_first(words)}"
+    return f"words in the {side} {never} seen in training: {join_first(words)}"
 
 
 def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list[str], int]:
-    """Returns the words in neither the `other` text nor the training text, and the number of all words."""
+    """Returns the words that are in neither the `other` text nor the training text, and the total number of words."""
     parts = text.split()
     if profile.unseen_share > UNSEEN_OFTEN or 0 not in profile.count_words(text):
         return [], len(parts)  # fast for most texts
@@ -464,7 +465,7 @@ def find_unseen_words(text: str, other: str, profile: TextProfile) -> tuple[list
 
 
 def is_seen(word: str, profile: TextProfile) -> bool:
-    """Whether training had a word, possibly with another apostrophe, or in a compatible form: Ｈｅｌｌｏ, ﬁne."""
+    """Whether training had a word, perhaps with another apostrophe or in a compatibility form: Ｈｅｌｌｏ, ﬁne."""
     if profile.words.apostrophe:
         word = APOSTROPHE.sub(profile.words.apostrophe, word)
     return profile.has_word(word) or (not word.isascii() and profile.has_word(unicodedata.normalize("NFKC", word)))

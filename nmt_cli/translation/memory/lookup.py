@@ -1,4 +1,4 @@
-"""Finds the translation of a text in a memory: of the same text, with other numbers, or of one nearly the same."""
+"""Looks up a text in a translation memory: the same text, one with other numbers, or one that is nearly the same."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NO_LANGUAGE = re.compile(r"//|[\\@{}<>=|^`$#]|\w\.\w|\d")
 
 
 class NearTexts:
-    """Texts by their words, without regard to case and punctuation."""
+    """Texts indexed by their words, ignoring case and punctuation."""
 
     def __init__(self) -> None:
         self.texts_by_word: dict[str, list[str]] = defaultdict(list)
@@ -73,11 +73,11 @@ class NearTexts:
         return sorted(near, key=lambda other: -shares[other])
 
     def find_alike(self, text: str, most: int, seen: TextProfile | None) -> list[str]:
-        """Returns at most `most` others that have at least a third of the words of a text, the most alike first.
+        """Returns at most `most` other texts that share at least a third of a text's words, the most similar first.
 
-        Rarer words count for more: each has the weight log((texts + 1) / texts that have it), where the texts of the
-        memory and those that the model has `seen` in training count together. Addresses, codes and numbers do not
-        count: that two texts have "https" says nothing about what they say.
+        Rarer words count for more: the weight of a word is log((texts + 1) / texts that have it), counting the texts of
+        the memory and those that the model has `seen` in training. Addresses, codes and numbers do not count: two texts
+        are not alike because both have "https".
         """
         count = self.count + 1 + (seen.texts if seen else 0)
         left, of_words, weights = MOST_COMPARED, dict[str, float](), defaultdict[str, float](float)
@@ -100,7 +100,7 @@ class NearTexts:
         return len(self.texts_by_word.get(word, ()))
 
     def list_candidates(self, words: list[str]) -> list[str]:
-        """Returns the texts that share a word with what must be left of a near text: two thirds of its words."""
+        """Returns the texts that have any of the rarest third of these words, as every nearly identical text must."""
         rarest = sorted(set(words), key=self.count_texts)
         some = rarest[: len(words) // 3 + 1]
         sharing = dict.fromkeys(other for word in some for other in reversed(self.texts_by_word.get(word, [])))
@@ -108,7 +108,7 @@ class NearTexts:
 
 
 def list_language_words(text: str) -> list[str]:
-    """Returns the different words of a text, in order, without those of addresses, codes and numbers."""
+    """Returns the distinct words of a text, in order, except those in addresses, codes and numbers."""
     parts = PLACEHOLDER_PATTERN.sub(" ", text).split()
     return list(dict.fromkeys(split_words(" ".join(part for part in parts if not NO_LANGUAGE.search(part)))))
 
@@ -132,8 +132,8 @@ def replace_numbers(
 ) -> str | None:
     """Returns the translation `old_target` of `old_source` with the numbers of `new_source`; None if that is unsafe.
 
-    Both sources are equal except for their numbers. `convert` writes a number in the target's notation, and is asked if
-    the old numbers do not show it.
+    Both sources are equal except for their numbers. `convert` writes a number in the target's notation; it is called if
+    the old numbers do not show that notation.
     """
     old, new = NUMBER.findall(old_source), NUMBER.findall(new_source)
     written = {make_number_key(number): number for number in NUMBER.findall(old_target)}
@@ -153,7 +153,7 @@ def replace_numbers(
 
 
 def copy_notation(old_source: str, old_target: str, new: str, convert: Callable[[str], str]) -> str:
-    """Writes a number with the marks of the old number's translation, if both have the same marks; else converts it."""
+    """Writes a number with the old translation's separators if both sources have the same ones; else converts it."""
     marks, old_marks, target_marks = MARK.findall(new), MARK.findall(old_source), MARK.findall(old_target)
     if not marks:
         return new
@@ -164,7 +164,7 @@ def copy_notation(old_source: str, old_target: str, new: str, convert: Callable[
 
 
 def find_form(number: str, language: str) -> tuple[bool, ...]:
-    """Returns a key shared by numbers that require the same form of a noun beside them; conservative."""
+    """Returns a key shared by numbers that need the same form of a noun; in doubt, the keys differ."""
     plural = find_rules(language).plural
     if plural in ("one", "below two"):  # where 1.5 and 0 may go with the singular
         return (number == "1", plural == "below two" and number[0] in "01" and not number[1:2].isdecimal())
@@ -186,7 +186,7 @@ MemoryEntry = tuple[str, str, "TagSet"]  # a source, its translation, and the ta
 
 
 class StoredEntries:
-    """The stored tokens of the entries that were needed last, and the engine that reads them."""
+    """The stored tokens of the most recently used entries, and the engine that reads them."""
 
     def __init__(self, engine: OnnxEngine) -> None:
         self.engine = open_vector_engine(engine)
@@ -194,14 +194,14 @@ class StoredEntries:
         self.size = 0
 
     def find(self, entry: MemoryEntry) -> list[StoredTokens] | None:
-        """Returns the stored tokens of an entry, which is then the last to go; None if it is not remembered."""
+        """Returns the stored tokens of an entry, and marks it as just used; None if it is not stored."""
         parts = self.parts.pop(entry, None)
         if parts is not None:
             self.parts[entry] = parts
         return parts
 
     def add(self, entry: MemoryEntry, parts: list[StoredTokens]) -> None:
-        """Remembers an entry, and forgets the oldest ones."""
+        """Stores an entry, and drops the oldest entries if there is no room."""
         self.parts[entry] = parts
         self.size += count_tokens(parts)
         while self.size > MOST_STORED and self.parts:
@@ -233,7 +233,7 @@ class RecalledTranslation(NamedTuple):
 
 
 class SourceIndex(Protocol):
-    """Sources of a memory in another order; built on first use."""
+    """An index of a memory's sources; built on first use."""
 
     def add(self, text: str, /) -> None: ...
 
@@ -259,17 +259,17 @@ class TranslationMemory:
         return len(self.targets)
 
     def __bool__(self) -> bool:
-        """Whether it has any pair, though they may all be of a register."""
+        """Whether the memory has any pairs, even if all of them belong to a register."""
         return bool(self.targets or any(self.by_register.values()))
 
     def choose_register(self, tags: TagSet) -> TranslationMemory:
-        """Returns the memory for requests with these tags: this one, unless some pairs are of their register."""
+        """Returns the memory for requests with these tags: that of their register if it has pairs, else this one."""
         return self.by_register.get(find_tag_value(tags, TagPurpose.REGISTER) or "", self)
 
     def add(self, source: str, target: str, register: str | None = None, context: str | None = None) -> None:
-        """Adds a pair, overruling an earlier one of the same source; ignores a pair with an empty side.
+        """Adds a pair, which overrules an earlier one with the same source; ignores a pair with an empty side.
 
-        A pair of a register answers only those who ask for that. A pair with a context overrules one in the same.
+        A pair of a register answers only requests for that register. A pair with a context overrules one in the same.
         """
         if register is not None:
             self.open_register(register).add(source, target, context=context)
@@ -360,8 +360,8 @@ class TranslationMemory:
     ) -> RecalledTranslation | None:
         """Returns the translation of a text, preferably that in its context, or None.
 
-        `convert` writes a number in the target's notation if the memory does not show it. `codes` are those that the
-        text names.
+        `convert` writes a number in the target's notation if the memory does not show that notation. `codes` maps the
+        names in the text to the codes that they stand for.
         """
         recalled = self.search(text, convert, codes or {}, context)
         return recalled and recalled._replace(rivals=tuple(self.list_rivals(recalled.source, context)))
@@ -392,7 +392,7 @@ class TranslationMemory:
         return RecalledTranslation(source, fit_breaks(adapted, text), "memory_numbers", marked)
 
     def find_other_marks(self, text: str, codes: Mapping[str, str], context: str | None) -> RecalledTranslation | None:
-        """Returns the translation of a text whose source in the memory has other marks, or None."""
+        """Returns the translation of a text that is in the memory with different markup, or None."""
         keys = map(make_bare_key, dict.fromkeys((put_codes(text, codes), text)))
         for source in (source for key in keys for source in (self.bare_sources.sources.get(key), key)):
             if source not in self.targets:
@@ -420,7 +420,7 @@ class TranslationMemory:
         return [fit_breaks(self.targets[source], text) for source in sources[:most]]
 
     def find_alike(self, text: str, most: int, seen: TextProfile | None) -> list[str]:
-        """Returns at most `most` sources that share words with a text, the rarest first by what a model has `seen`."""
+        """Returns at most `most` sources like a text, the most similar first; `seen` tells which words are rare."""
         return self.near_texts.find_alike(make_memory_key(text), most, seen)
 
     @cached_property
@@ -438,7 +438,7 @@ class TranslationMemory:
         return self.build_index(NearTexts())
 
     def build_index(self, index: Index) -> Index:
-        """Adds all sources to an index, and from now on each new one."""
+        """Adds all sources to an index, which from now on also learns every new one."""
         self.indexes.append(index)
         for source in list(self.targets):  # to which another thread may add
             index.add(source)
@@ -446,7 +446,7 @@ class TranslationMemory:
 
 
 class KeyedSources:
-    """The last source of each key that `make_key` makes of one, if any."""
+    """The last source for each key that `make_key` returns; sources without a key are left out."""
 
     def __init__(self, make_key: Callable[[str], str | None]) -> None:
         self.make_key = make_key
@@ -458,7 +458,7 @@ class KeyedSources:
 
 
 def make_template(key: str) -> str | None:
-    """Returns a text with its numbers replaced by a sign; None if it has no number, or nothing else."""
+    """Returns a text with its numbers replaced by a sign; None if it has no numbers or nothing else."""
     template = NUMBER.sub(NUMBER_SIGN, key)
     return template if template != key and has_letters(template) else None
 

@@ -1,12 +1,12 @@
-"""The marks of texts of a memory: finds texts that differ only in their marks, and the words between the same marks.
+"""Markup in translation memories: finds texts that differ only in their marks, and the words that marks enclose.
 
     a text        Run {1} in the folder, see the manual.              {1} is `setup --fast`, the link is set aside
     a source      Run `setup --fast` in the folder, see the [manual](https://example.org).
     its key       Run setup --fast in the folder, see the manual.     of both
 
-A person copies a text from the document, from its page or from a report, and an exchange file spells tags as codes.
-Nothing is guessed: a translation without the code or the marks of the text is none. A text and its translation show
-which words a mark encloses on both sides (`pair_marked`), and so where it goes in a translation that is used again.
+People copy a text from a document, from its web page or from a report, and exchange files write tags as codes. Nothing
+is guessed: a translation that lacks the text's code or marks is not used. A text and its translation show which words a
+mark encloses on both sides (`pair_marked`), and so where the mark goes when the translation is used again.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ ANGLES = str.maketrans("", "", "<>")  # around an address
 
 @cache
 def compile_marks() -> re.Pattern[str]:
-    """Returns the pattern of a mark in a text: a tag, an end of a link, or a sign of code or emphasis."""
+    """Returns the pattern of a mark in a text: a tag, either end of a link, or a sign for code or emphasis."""
     return re.compile(f"{TAGS.pattern.pattern}|{EMPHASIS_MARK}")
 
 
 def list_marks(text: str) -> list[str]:
-    """Returns the marks that a text spells, in order."""
+    """Returns the marks that are written in a text, in order."""
     return [match[0] for match in compile_marks().finditer(text)] if SIGNS_OF_MARKS.search(text) else []
 
 
 def drop_mark(mark: str) -> str:
-    """Returns what is left of a mark: a blank if it separates words."""
+    """Returns what remains of a removed mark: a space if it separates words, else nothing."""
     return " " if mark[0] == "<" and parts_words(TAGS.make_span(0, mark)) else ""
 
 
@@ -67,19 +67,19 @@ def make_bare_key(text: str) -> str:
 
 
 def make_menu_key(text: str) -> str:
-    """Returns the form in which texts are compared without their marks, and without the signs of a menu."""
+    """Returns the form in which texts are compared without their marks and the accelerator signs of menus."""
     return make_bare_key(text).translate(dict.fromkeys(map(ord, IN_WORD)))
 
 
 def put_codes(text: str, codes: Mapping[str, str]) -> str:
-    """Returns a text with the code for which names such as `{1}` stand."""
+    """Returns a text with the codes that names such as `{1}` stand for."""
     return re.sub("|".join(map(re.escape, codes)), lambda match: codes[match[0]], text) if codes else text
 
 
 def name_codes(side: str, text: str, codes: Mapping[str, str]) -> str | None:
-    """Returns a side of a pair with the names of the codes that a text names; None if it lacks one.
+    """Returns a side of a pair with its codes replaced by the names that a text gives them; None if it lacks one.
 
-    A code is there by its name, as spelled, or without marks.
+    The side may have a code as its name, as its spelling, or without markup.
     """
     for name, spelled in codes.items():
         if name in text:
@@ -92,9 +92,10 @@ def name_codes(side: str, text: str, codes: Mapping[str, str]) -> str | None:
 
 
 def fit_marks(source: str, target: str, text: str) -> str | None:
-    """Returns the translation of `source` with the marks of a text that only differs in these, or None.
+    """Returns the translation of `source` with the marks of a text that differs only in its marks, or None.
 
-    Either each mark stands for one of the text, in the order of the source, or others than those of the text go.
+    If both have equally many marks, each is replaced by the text's, in source order; else marks that the text lacks are
+    dropped.
     """
     text_marks, marks = list_marks(text), list_marks(source)
     are_alike = len(text_marks) == len(marks) and Counter(marks) == Counter(list_marks(target))
@@ -124,13 +125,13 @@ class MarkedSpan(NamedTuple):
 
 
 def find_point(before: str) -> WordPoint:
-    """Returns the point of a text that is behind so much of it."""
+    """Returns the point of a text that follows the part `before`."""
     words = before.split()
     return WordPoint(len(words) - 1, len(words[-1])) if before[-1:].strip() else WordPoint(len(words), 0)
 
 
 def list_spelled_spans(text: str) -> Iterator[MarkedSpan]:
-    """Yields the words between each two marks of a kind that a text spells: a link, the name of a tag, or a sign."""
+    """Yields the words between two marks of the same kind in a text: a link, the name of a tag, or a sign."""
     beginnings: dict[str, tuple[str, str]] = {}  # the text before each, and the mark
     bare, position = "", 0
     for match in compile_marks().finditer(text) if SIGNS_OF_MARKS.search(text) else ():
@@ -147,7 +148,7 @@ def list_spelled_spans(text: str) -> Iterator[MarkedSpan]:
 
 
 def list_spans(text: MarkedText, usual: str) -> Iterator[MarkedSpan]:
-    """Yields the words between each two tags of a document, and those of runs that are not in the usual form."""
+    """Yields the words that the tags of a document enclose, and those of runs in an unusual form."""
     for start, end, kind, name in text.parts:
         inside = text[start:end]
         if inside.strip() and (name or kind != usual):
@@ -156,7 +157,7 @@ def list_spans(text: MarkedText, usual: str) -> Iterator[MarkedSpan]:
 
 
 def pair_marked(source: str, target: str) -> tuple[MarkedPair, ...]:
-    """Returns the words between the same marks of both sides, and between those that only one side has."""
+    """Returns the words that the same marks enclose on both sides, and those that marks on only one side enclose."""
     if not (isinstance(source, MarkedText) and isinstance(target, MarkedText)):
         return pair_spans(list(list_spelled_spans(source)), list(list_spelled_spans(target)))
     usual = find_usual_form(source.parts)
@@ -166,9 +167,9 @@ def pair_marked(source: str, target: str) -> tuple[MarkedPair, ...]:
 
 
 def pair_spans(before: list[MarkedSpan], after: list[MarkedSpan]) -> tuple[MarkedPair, ...]:
-    """Pairs marks that are spelled alike, then those of one name, then the only one that is left on each side.
+    """Pairs marks that are spelled alike, then those with the same name, then the only one left on each side.
 
-    Runs of one form are the same, wherever they are: if one side has fewer, several share one.
+    Runs of the same form count as the same wherever they are; if one side has fewer, several share one.
     """
     pairs: list[MarkedPair] = []
     for depth in (1, 2, 3):
@@ -187,12 +188,12 @@ def pair_spans(before: list[MarkedSpan], after: list[MarkedSpan]) -> tuple[Marke
 
 
 def move_marks(pairs: Sequence[MarkedPair], source: Change, target: Change) -> tuple[MarkedPair, ...]:
-    """Returns the pairs of a source and a translation of which the numbers have changed."""
+    """Returns the marked pairs, moved to a source and a translation with other numbers."""
     return tuple(MarkedPair(move_span(pair.source, *source), move_span(pair.target, *target)) for pair in pairs)
 
 
 def move_span(span: WordSpan | None, before: str, after: str) -> WordSpan | None:
-    """Returns the words of a text whose numbers have changed; None if it has other words."""
+    """Returns a range of words, moved to a text with other numbers; None if the text has too few words."""
     words = list(zip(before.split(), after.split(), strict=False))
     if span is None or max(point.word for point in span) >= len(words):
         return None
@@ -201,7 +202,7 @@ def move_span(span: WordSpan | None, before: str, after: str) -> WordSpan | None
 
 
 def move_point(point: WordPoint, before: str, after: str) -> WordPoint:
-    """Returns a point in a word whose numbers have changed."""
+    """Returns a point in a word, moved to a word with other numbers."""
     numbers = zip(NUMBER.finditer(before), NUMBER.finditer(after), strict=False)
     longer = sum(len(new[0]) - len(old[0]) for old, new in numbers if old.end() <= point.offset)
     return point._replace(offset=min(point.offset + longer, len(after)))

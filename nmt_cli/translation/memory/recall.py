@@ -64,7 +64,7 @@ class RecallingMemory(NamedTuple):
         return result
 
     def with_neighbours(self, translator: GuidedTools, most: int) -> Tools:
-        """Returns a translator that is guided by at most `most` entries like each text; an ensemble by none."""
+        """Returns a translator guided by at most `most` similar entries for each text; an ensemble is not guided."""
 
         if not (most and translator.reads_text and translator.stored_entries):
             return translator
@@ -74,7 +74,7 @@ class RecallingMemory(NamedTuple):
     def link_pieces(self, translator: Tools, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
         """Returns the recalled translations with the network's attention to their sources, if words are linked.
 
-        Pieces that the network cannot read are left out: their words are linked by order.
+        Pieces that the network cannot read are left out: their words are linked in order.
         """
         recalled = {text_id: piece for text_id, piece in pieces.items() if is_readable(piece)}
         if not (recalled and self.memory.links_words):
@@ -110,7 +110,8 @@ def make_recalled_piece(piece: Piece, recalled: RecalledTranslation) -> Piece:
 def is_readable(piece: Piece) -> bool:
     """Whether the network can read a piece with its given translation: it has words and is not too long.
 
-    A correction may be far longer than its text, and the network would read it for every text that has other numbers.
+    A correction may be far longer than its text, and the network would read it for every text that differs only in
+    numbers.
     """
     longest = min(LONGEST_LINKED, LONGEST_OF_NONE + LONGEST_PER_CHARACTER * len(piece.segment.text))
     return piece.recalled is not None and piece.masked.has_words and len(piece.recalled.text) <= longest
@@ -162,7 +163,7 @@ class MemoryNeighbours(NamedTuple):
         return self.guides.get(text, [])
 
     def read_entries(self, entries: Sequence[MemoryEntry]) -> dict[MemoryEntry, list[StoredTokens]]:
-        """Returns the stored tokens of each entry, one by one of its sentences."""
+        """Returns the stored tokens of each entry, separately for each of its sentences."""
         parts = {entry: some for entry in entries if (some := self.stored.find(entry)) is not None}
         new = [entry for entry in entries if entry not in parts]
         # 1. Read sources and targets as translation does.
@@ -199,7 +200,7 @@ class MemoryNeighbours(NamedTuple):
 
 
 def is_language(pair: MatchedPiece) -> bool:
-    """Whether both sides of a pair, without their spans, have no signs but those of words and sentences."""
+    """Whether both sides of a pair, apart from their spans, have only signs that occur in words and sentences."""
     sides = [pair.piece.masked, *([pair.target.masked] if pair.target else [])]
     texts = [side.text_without_placeholders for side in sides]
     return not any(ODD_SIGNS.search(text) or any(category(sign) in NO_SIGNS for sign in text) for text in texts)

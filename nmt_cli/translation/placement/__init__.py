@@ -1,1 +1,1 @@
-"""Places protected spans in a translation: units, slots for placeholders, marks that attention decides, spacing."""
+"""Places protected spans in a translation: units, slots for placeholders, marks placed by attention, spacing."""

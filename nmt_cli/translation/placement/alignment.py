@@ -1,4 +1,4 @@
-"""Word attention, word links, and each character of a translation traced to its source."""
+"""Computes word attention and word links, and traces each character of a translation to its source."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Groups = list[list[int]]  # the indices of the subwords of each word
 
 
 def split_ranges(parts: Iterable[str]) -> Iterator[range]:
-    """Yields the word range of each part in the whole text; parts without a blank between them share a word."""
+    """Yields the word range of each part in the whole text; parts without a space between them share a word."""
     end, is_apart = 0, True
     for part in parts:
         start = end - (not is_apart and bool(part) and not part[0].isspace())
@@ -41,7 +41,7 @@ def split_ranges(parts: Iterable[str]) -> Iterator[range]:
 
 
 class AlignedPart(NamedTuple):
-    """A piece of a line and of its translation."""
+    """A piece of a line with its part of the translation."""
 
     words: WordLinks
     source: Sequence[str]  # S subwords
@@ -101,13 +101,13 @@ def link_words(source: Sequence[str], target: Sequence[str], attention: FloatArr
 
 
 def weigh_words(source: Sequence[str], target: Sequence[str], attention: FloatArray) -> FloatArray | None:
-    """Returns the attention between the words of both sides; None if either has none."""
+    """Returns the attention between the words of both sides; None if either side has no words."""
     source_words, target_words = (drop_silent(pieces, group_by_blanks(pieces)) for pieces in (source, target))
     return merge_attention(attention, source_words, target_words) if source_words and target_words else None
 
 
 def drop_silent(pieces: Sequence[str], groups: Groups) -> Groups:
-    """Returns the groups without the start and end of the sentence, and without those that spell only a blank."""
+    """Returns the groups, except the start and end of the sentence and groups that spell only a space."""
     return [
         group
         for group in groups
@@ -124,7 +124,7 @@ def merge_attention(attention: FloatArray, source: Groups, target: Groups) -> Fl
 
 
 def group_by_blanks(pieces: Sequence[str]) -> Groups:
-    """Groups subwords into blank-separated words; the end of the sentence is a group of its own."""
+    """Groups subwords into space-separated words; the end of the sentence is a group of its own."""
     marked = any(piece.startswith(BLANK) for piece in pieces)
     mark = BLANK if marked else JOINER
     starts = [
@@ -136,7 +136,7 @@ def group_by_blanks(pieces: Sequence[str]) -> Groups:
 
 
 def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
-    """Returns the word that a group of subwords spells, without the marks around it; empty if it is not just one."""
+    """Returns the one word that a group of subwords spells, without punctuation around it; empty if it is not one."""
     text = "".join(pieces[index].removeprefix(JOINER) for index in group).replace(BLANK, " ")
     words = [word for word in choose_word_pattern(text).findall(text) if word[0].isalnum()]
     return words[0] if len(words) == 1 and not find_unspaced(text) else ""
@@ -162,14 +162,14 @@ WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*
 
 
 class TracedWord:
-    """A word of the source, with its start and its end in the text; its edges are found once."""
+    """A word of the source with its position in the text; its edges are computed only once."""
 
     def __init__(self, source: str, word: TextRange) -> None:
         self.text, self.start, self.following = source[slice(*word)], word.start, min(word.end, len(source) - 1)
 
     @cached_property
     def edges(self) -> tuple[str, str, str]:
-        """The marks before the core, the core, and the marks after it."""
+        """The punctuation before the core, the core, and the punctuation after it."""
         return split_edges(self.text)
 
 
@@ -204,7 +204,7 @@ def locate_marked(source: str, target: str, translation: Translation) -> list[Ma
 
 
 def locate_span(span: WordSpan, words: Sequence[TextRange], offset: int) -> TextRange | None:
-    """Returns the characters of a text for words counted from `offset`; None if it has fewer words."""
+    """Returns the characters that words counted from `offset` cover in a text; None if the text has too few words."""
     first, last = (point._replace(word=point.word + offset) for point in span)
     if max(first.word, last.word) >= len(words):
         return None
@@ -212,13 +212,13 @@ def locate_span(span: WordSpan, words: Sequence[TextRange], offset: int) -> Text
 
 
 def find_rewritten_words(source: str, translation: Translation) -> set[str]:
-    """Returns the words of the spans that the translation writes in a different way: `4.` and `Juli` of July 4."""
+    """Returns the words of the spans that the translation writes differently: `4.` and `Juli` for July 4."""
     counts = count_strings(source, [span.text for span in translation.placed])
     return {word for text, count in counts.items() if not count for word in text.split()}
 
 
 def find_word_ranges(text: str) -> list[TextRange]:
-    """Returns the words of a text; anything without a visible character counts as blank."""
+    """Returns the ranges of a text's words; anything without a visible character counts as space."""
     return [TextRange(*match.span()) for match in NOT_BLANK.finditer(text) if drop_invisible(match[0])]
 
 
@@ -243,7 +243,7 @@ def link_equal_words(
     links: Sequence[int | None],
     except_words: Collection[str] = (),
 ) -> list[int | None]:
-    """Returns the links, linking a word that occurs exactly once in both texts only to itself, but for some words."""
+    """Returns the links; a word that occurs exactly once in both texts links only to itself, with some exceptions."""
     source_texts = [source[word.start : word.end] for word in source_words]
     target_texts = [target[word.start : word.end] for word in target_words]
     source_counts, target_counts = Counter(source_texts), Counter(target_texts)
@@ -267,10 +267,10 @@ def trace_words(
     weights: Sequence[float] = (),
     attracted: Sequence[int | None] = (),
 ) -> TracedText:
-    """Returns a target traced to its source, by the source word that each of its words is linked to.
+    """Traces a target to its source, using the source word that each target word is linked to.
 
-    `weights` are how sure these links are, and `attracted` the target words that each source word attracts most, if
-    that is known.
+    `weights` say how sure these links are; `attracted` holds the target word that each source word attracts most, if
+    known.
     """
     source_gaps, target_gaps = find_gaps(source, source_words), find_gaps(target, target_words)
     befores = [TracedWord(source, word) for word in source_words]  # once: many words may come from one that is long
@@ -312,7 +312,7 @@ def trace_word(before: TracedWord, after: str) -> list[int]:
 
 
 def find_unchanged(before: str, after: str) -> int | None:
-    """Returns where `before` stands in `after` as a word of its own, or is all of it in other letters; else None."""
+    """Returns where `before` stands in `after` as a whole word; 0 if they differ only in case; None if neither."""
     if len(before) == len(after) and before.casefold() == after.casefold():
         return 0
     offset = after.find(before)
@@ -340,15 +340,13 @@ def trace_changed(before: TracedWord, after: str) -> list[int | None]:
 
 
 def split_edges(word: str) -> tuple[str, str, str]:
-    """Returns the marks before a word's core, the core, and the marks after it."""
+    """Returns the punctuation before a word's core, the core, and the punctuation after it."""
     opening, core, closing = WORD_EDGES.fullmatch(word).groups()  # type: ignore[union-attr]  # all matches
     return opening, core, closing
 
 
 def trace_marks(before: str, after: str) -> list[int | None]:
-    """Returns the index in `before` of each mark of `after`: in order if there are equally many, else of the equal
-    mark.
-    """
+    """Returns the index in `before` of each mark of `after`: by order if counts are equal, else of the same mark."""
     if len(before) == len(after):
         return list(range(len(after)))
     return [before.find(mark) if mark in before else None for mark in after]

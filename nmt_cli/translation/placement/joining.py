@@ -44,8 +44,8 @@ def join_parts(
 ) -> Translation:
     """Joins the translations of the `pieces` of a line, which already contain the spans.
 
-    Samples (`sampled`) are joined first to first, second to second: the best combination would not be a sample.
-    `tokenizers` is None if the source is not text.
+    Samples (`sampled`) are joined first to first and second to second, because the best combination would not be a
+    sample. `tokenizers` is None if the source is not text.
     """
     if len(parts) == 1 and not pieces[0].masked.spans:
         # Most lines are one piece without spans: there is nothing to join.
@@ -76,7 +76,7 @@ def join_parts(
 
 
 def select_distinct(translation: Translation, most: int) -> Translation:
-    """Returns the translation with at most `most` hypotheses, only the best of each text."""
+    """Returns the translation with at most `most` hypotheses: the best one for each distinct text."""
     if len(translation.hypotheses) < 2:
         return translation
     distinct: dict[str, Hypothesis] = {}
@@ -86,7 +86,7 @@ def select_distinct(translation: Translation, most: int) -> Translation:
 
 
 def end_like(translation: Translation, line: str) -> Translation:
-    """Returns the translation with the blanks at the end of its line; those at its beginning are a frame."""
+    """Returns the translation with the spaces at the end of its line; those at the beginning are in a frame."""
     if not line[-1:].isspace():
         return translation
     blanks = line[len(line.rstrip()) :]
@@ -101,9 +101,9 @@ def pair_by_rank(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
 
 
 def combine_best(lists: Sequence[Sequence[Hypothesis]]) -> list[Parts]:
-    """Returns the best combinations of one hypothesis from each list, as many as the longest list has.
+    """Returns the best combinations of one hypothesis from each list, as many as the longest list has hypotheses.
 
-    Repair may rank a hypothesis before one with a higher score, which then counts no more than the former.
+    Repair may rank a hypothesis before one with a higher score, which then counts as having the lower score.
     """
     number = max(map(len, lists), default=0)
     sums: list[tuple[float, Chain]] = [(0.0, None)] if lists else []
@@ -131,10 +131,10 @@ def list_chained(linked: Chain) -> Parts:
 def restore_piece(
     piece: Piece, translation: Translation | None, tokenizers: TokenizerPair | None, prefix: str
 ) -> Translation:
-    """Returns the translation of a piece with its spans.
+    """Returns the translation of a piece with its spans restored.
 
-    A piece with nothing to translate becomes `prefix` and itself; so does a label whose translation is unlikely, since
-    a network trained on sentences makes nonsense of a single word.
+    A piece with nothing to translate stays as it is, after `prefix`; so does a label whose translation is unlikely,
+    because a network trained on sentences turns single words into nonsense.
     """
     if piece.recalled is not None:
         return mark_recalled(piece, translation, prefix)
@@ -152,7 +152,7 @@ def restore_piece(
 def mark_recalled(piece: Piece, translation: Translation | None, prefix: str) -> Translation:
     """Returns a piece's translation from a memory, with the words that its marks enclose on both sides.
 
-    The network may have linked their words; a mark around all of the piece goes around all of its translation.
+    The network may have linked the words; a mark around the whole piece goes around its whole translation.
     """
     translation = translation or copy_piece(piece, prefix)
     best, source = translation.hypotheses[0], piece.segment.text
@@ -178,7 +178,7 @@ def undo_rewrites(translation: Translation, rewritten: RewrittenText, piece: Pie
 
 
 def keep_marks(translation: Translation, piece: Piece, rewriter: Rewriter) -> Translation:
-    """Returns a translation of which each hypothesis has the marks of its source, as rewrites keep them."""
+    """Returns the translation after the rewrites have restored the marks of the source in each hypothesis."""
     source, hypotheses = piece.segment.text, translation.hypotheses
     texts = [reduce(lambda text, rewrite: rewrite.keep(source, text), rewriter.rewrites, x.text) for x in hypotheses]
     if texts == [hypothesis.text for hypothesis in translation.hypotheses]:
@@ -204,8 +204,8 @@ def find_read_links(translation: Translation, hypothesis: Hypothesis, piece: Pie
 def is_complete(piece: Piece, translation: Translation) -> bool:
     """Whether a translation needs no restoring.
 
-    It has no spans to put back, its hypotheses no placeholders or blanks after brackets to remove, and every source
-    subword belongs to one word (an unknown one may cover several), which rewriting did not move.
+    There are no spans to put back, no placeholders or spaces after brackets to remove from its hypotheses, and every
+    source subword belongs to one word (an unknown one may cover several) that rewriting did not move.
     """
     if piece.masked.spans or (piece.rewritten is not None and not piece.rewritten.keeps_words):
         return False
@@ -217,7 +217,7 @@ def is_complete(piece: Piece, translation: Translation) -> bool:
 
 
 def copy_piece(piece: Piece, prefix: str) -> Translation:
-    """Returns a piece with nothing to translate as its own certain translation: itself, after the `prefix`."""
+    """Returns a piece with nothing to translate as its own translation, which is certain and follows the `prefix`."""
     unchanged, prefix = piece.unchanged, normalise(prefix)
     text = f"{prefix} {unchanged}".strip() if prefix else unchanged
     before, count, source = len(prefix.split()), len(unchanged.split()), len(piece.source_text.split())

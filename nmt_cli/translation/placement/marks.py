@@ -1,4 +1,4 @@
-"""Places marks of a source (tags, emphasis, code, lost spans) in its translation, and cuts it where its source is."""
+"""Places marks of a source (tags, emphasis, code, lost spans) in its translation, and divides it like the source."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from nmt_cli.translation.placement.traced_text import UNALIGNED, Position, TextR
 
 
 def find_cut(traced: TracedText, point: int, low: int) -> Position:
-    """Returns the blank after `low` that divides the translation where the blank `point` divides its source.
+    """Returns the space after `low` that divides the translation where the space `point` divides its source.
 
-    The words on each side come from the source words on that side, as far as known; a pause, and the same
-    proportion, decide between blanks. Without blanks, a script without blanks is divided anywhere.
+    As far as known, the words on each side come from the source words on that side; pauses and equal proportions decide
+    between spaces. A translation without a space is divided anywhere if its script has no spaces.
     """
     ends = [word.end for word in traced.words[:-1] if word.end > low]
     if not ends:
@@ -93,7 +93,7 @@ class PlacedMark(NamedTuple):
 
 
 def place_marks(marks: Sequence[Mark], traced: TracedText) -> list[PlacedMark]:
-    """Returns the outermost marks in the order of the translation."""
+    """Places the marks, and returns the outermost ones in the order of the translation."""
     placer = MarkPlacer(marks, traced)
     return placer.place_nodes(nest_marks(marks), TextRange(0, len(traced.source)), TextRange(0, len(traced.text)))
 
@@ -119,7 +119,7 @@ class MarkPlacer:
         return placed
 
     def keep_order(self, nodes: Sequence[MarkNode], positions: Sequence[Position]) -> Iterator[Position]:
-        """Yields the positions, moving points past each other to keep their order."""
+        """Yields the positions, moving points forward where needed to keep their order."""
         last = 0
         for node, position in zip(nodes, positions, strict=True):
             mark = self.marks[node.first]
@@ -151,7 +151,7 @@ class MarkPlacer:
         return traced.find_part(node.start, node.end) or self.guess_position(node, target)
 
     def fill(self, node: MarkNode, around: TextRange, target: TextRange) -> Position:
-        """Returns all of `target`, except surrounding blanks that are outside the pair in the source, too."""
+        """Returns all of `target`, except surrounding spaces that are outside the pair in the source as well."""
         text = self.traced.text[target.start : target.end]
         lead = min(node.start - around.start, len(text) - len(text.lstrip()))
         tail = min(around.end - node.end, len(text) - max(lead, len(text.rstrip())))

@@ -1,4 +1,4 @@
-"""Puts protected spans back into a translation: in their slots, else by attention; with the blanks around them."""
+"""Puts protected spans back into a translation: into their slots, else by attention, with the spaces around them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RestoredText(NamedTuple):
 
 
 class PlacedItem(NamedTuple):
-    """A span to put into a translation, and the blanks beside it in the source."""
+    """A span to put into a translation, and whether spaces surround it in the source."""
 
     span: Span
     mark: Mark
@@ -105,7 +105,7 @@ def list_positions(placed: Sequence[PlacedMark]) -> Iterator[tuple[int, int]]:
 
 
 def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | None) -> str:
-    """Returns the text between two units: the items of the gap, with blanks."""
+    """Returns the text between two units: the items of the gap, with spaces."""
     blank = left is not None and right is not None and right.blank_before
     if not items:
         return " " if blank else ""
@@ -123,13 +123,13 @@ def join_items(left: Unit | None, items: Sequence[PlacedItem], right: Unit | Non
 
 
 def is_apart(item: PlacedItem, other: PlacedItem) -> bool:
-    """Whether a blank separates two items."""
+    """Whether a space separates two items."""
     are_words = not item.span.is_markup and not other.span.is_markup
     return are_words or (item.blank_after and other.blank_before)
 
 
 def needs_left_blank(left: Unit, item: PlacedItem) -> bool:
-    """Whether a blank separates a unit from the item after it."""
+    """Whether a space separates a unit from the item after it."""
     if not item.span.is_markup and left.is_word:
         return True
     return item.blank_before and left.text not in OPENING and not find_unspaced(left.text)
@@ -145,7 +145,7 @@ def is_closing_mark(span: Span) -> bool:
 
 
 def needs_right_blank(item: PlacedItem, right: Unit, blank: bool) -> bool:
-    """Whether a blank separates an item from the unit after it, which had a `blank` before it or not."""
+    """Whether a space separates an item from the unit after it; `blank` says whether one preceded that unit."""
     if right.is_word and (not item.span.is_markup or (is_closing_mark(item.span) and blank)):
         return True
     return item.blank_after and (blank or right.is_word)
@@ -167,7 +167,7 @@ def find_placeholder_positions(masked: MaskedText, labels: Sequence[str]) -> lis
 
 
 def choose_slots(units: Sequence[Unit], positions: Sequence[int]) -> dict[int, int]:
-    """Returns the index of the unit that represents each masked span, by the number of the span.
+    """Returns the index of the unit that represents each masked span, keyed by the number of the span.
 
     `positions` are the source positions of the spans. A span without such a unit is left out.
     """
@@ -196,7 +196,7 @@ def choose_slots(units: Sequence[Unit], positions: Sequence[int]) -> dict[int, i
 def name_units(
     units: Sequence[Unit], chosen: dict[int, int], masked: MaskedText, positions: Sequence[int]
 ) -> Iterator[Unit]:
-    """Yields the units with the texts of the spans for the chosen placeholders, and without the other placeholders."""
+    """Yields the units, with span texts in place of the chosen placeholders and without the other placeholders."""
     numbers = {index: number for number, index in chosen.items()}
     previous: Unit | None = None
     blank = False  # the next unit inherits the blank of a placeholder that is left out
@@ -221,19 +221,19 @@ def name_units(
 
 
 def closes_gap(previous: Unit | None, source: str) -> bool:
-    """Whether the unit after a bracket touches it, because no such bracket of the source has a blank after it."""
+    """Whether the unit after a bracket must touch it, since no space follows such a bracket in the source."""
     return previous is not None and previous.text in OPENING_BRACKETS and f"{previous.text} " not in source
 
 
 def ends_with_stop(unit: Unit | None) -> bool:
-    """Whether a unit is a span with a full stop at its end, which then ends the sentence too: `am Mi.`"""
+    """Whether a unit is a span that ends with a full stop, which then ends the sentence too: `am Mi.`"""
     return unit is not None and unit.masked_span is not None and unit.text.endswith(FULL_STOP)
 
 
 def stands_apart(code: Unit | None, unit: Unit, masked: MaskedText) -> bool:
-    """Whether a blank of the source separates a placeholder of a program, a code or a number from the unit after it.
+    """Whether a space in the source separates a program's placeholder, code or a number from the unit after it.
 
-    No hyphen replaces it, since the placeholder may show a number, and only a suffix may touch it.
+    No hyphen may replace the space after a placeholder, which may show a number; only a suffix may touch the span.
     """
     if code is None or code.masked_span is None:
         return False
@@ -245,7 +245,7 @@ def stands_apart(code: Unit | None, unit: Unit, masked: MaskedText) -> bool:
 
 
 def decide_blank(previous: Unit | None, blank: bool, placeholder: str, source: str) -> bool:
-    """Whether a blank comes before a span: as the network has it, unless it opens or closes a gap of the source."""
+    """Whether a space precedes a span: as the network wrote it, unless the source shows otherwise."""
     if previous is None:
         return blank
     if previous.text in OPENING and f"{previous.text}{placeholder}" in source:
@@ -254,7 +254,7 @@ def decide_blank(previous: Unit | None, blank: bool, placeholder: str, source: s
 
 
 def drop_replaced(units: Sequence[Unit], masked: MaskedText) -> list[Unit]:
-    """Returns the units without those that a span beside them replaces: a preposition before a date with its own."""
+    """Returns the units without those that an adjacent span replaces: a preposition before a date that has its own."""
     kept: list[Unit] = []
     for unit in units:
         replaced = masked.masked[unit.masked_span].replaces if unit.masked_span is not None else frozenset[str]()
@@ -281,9 +281,9 @@ BINDINGS: dict[SpanKind, Binding] = {SpanKind.ACCELERATOR: "right", SpanKind.SLA
 def restore_spans(
     masked: MaskedText, spelling: Spelling, labels: Sequence[str], attention: FloatArray, source: SourceUnits
 ) -> RestoredText:
-    """Returns a translation with every span of its source, `masked`, which has the units `source`.
+    """Returns a translation with every span of its source text `masked`, whose units are `source`.
 
-    `attention` is (T, S), and `labels` name S.
+    `attention` is (T, S), and `labels` name the S positions.
     """
     # 1. Units: the words, marks and placeholders of the translation.
     units = measure_units(spelling, attention)
@@ -329,9 +329,10 @@ def find_sure(
     links: Sequence[int | None],
     attracted: Sequence[int | None],
 ) -> Iterator[int]:
-    """Yields the numbers of the items that stand beside the translation of a word that they are beside in the source.
+    """Yields the numbers of the items that stand beside the translation of a word that is beside them in the source.
 
-    The word and its translation attend most to each other, or else both neighbours must link to those of the source.
+    The word and its translation must attend most to each other, or else both neighbours must link to those in the
+    source.
     """
     ends = (*links, None)  # behind the last unit, and before the first, is the edge of the text
     for position, number in list_positions(placed):
@@ -350,7 +351,7 @@ def find_sure(
 
 
 def verify_spans(text: str, placed: Sequence[Placed]) -> tuple[str, list[Placed]]:
-    """Appends to `text` each span that occurs too rarely, and reports the appended ones."""
+    """Appends each span that occurs too few times to `text`, and reports the appended ones."""
     spans = [span.text for span in placed]
     minima = count_strings("\0".join(spans), spans)
     inner = [span for span, count in Counter(spans).items() if count < minima[span]]  # that others contain
@@ -387,7 +388,7 @@ def list_items(masked: MaskedText, missing: Sequence[int]) -> list[PlacedItem]:
 
 
 def restore_translation(piece: Piece, translation: Translation, tokenizers: TokenizerPair) -> Translation:
-    """Returns the translation of a piece with its spans in all hypotheses and in the source pieces."""
+    """Returns the translation of a piece with its spans restored in all hypotheses and in the source pieces."""
     labels = translation.source_pieces
     source = SourceUnits.from_text(piece.masked.text, tokenizers.source, len(labels))
     words = find_line_words(piece, source)
@@ -417,7 +418,7 @@ def replace_placeholders(pieces: Sequence[str], piece: Piece) -> list[str]:
 def link_sides(source: Piece, target: Piece, tokenizers: TokenizerPair, attention: FloatArray) -> tuple[Link, ...]:
     """Returns the links between the words of a source and a given target; `attention` is (T, S).
 
-    The words of a masked span link to those of the same span.
+    The words of a masked span link to those of the same span on the other side.
     """
     length, width = attention.shape
     source_units = SourceUnits.from_text(source.masked.text, tokenizers.source, width)

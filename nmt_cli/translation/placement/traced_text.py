@@ -24,8 +24,8 @@ from nmt_cli.text.words import has_word
 def find_heaviest_run(weights: Iterable[float]) -> tuple[int, int]:
     """Returns the run [start, end) with the largest sum of weights: the maximum subarray, by Kadane's algorithm.
 
-    The run is not empty; among equals it is the first, without leading parts of weight 0. Raises ValueError without
-    weights.
+    The run is not empty; among equals it is the first, without leading parts of weight 0. Raises ValueError if there
+    are no weights.
     """
     heaviest, heaviest_run = -math.inf, None
     total, start = 0.0, 0
@@ -55,7 +55,7 @@ class TextRange(NamedTuple):
 
 
 class Position(NamedTuple):
-    """The characters [start, end) of a translation for a part of the source, or the point between two."""
+    """The characters [start, end) of a translation for a part of the source, or the point between two characters."""
 
     start: int
     end: int
@@ -63,7 +63,7 @@ class Position(NamedTuple):
 
 
 class MarkedRanges(NamedTuple):
-    """The characters that a person put between the same marks of a source and its translation; None without a mark."""
+    """The characters that a person enclosed in the same marks in a source and its translation; None without a mark."""
 
     source: TextRange | None
     target: TextRange | None
@@ -72,7 +72,7 @@ class MarkedRanges(NamedTuple):
 
 @dataclass(frozen=True)
 class TracedText:
-    """A translation and its source. Answers for several marks are found once, so that n marks take n steps."""
+    """A translation traced to its source. Results that several marks need are computed once: n marks take n steps."""
 
     source: str
     text: str
@@ -86,7 +86,7 @@ class TracedText:
     left_out: int = 0  # marks that the source lacks
 
     def bind(self, marked: Sequence[MarkedRanges]) -> TracedText:
-        """Returns the text with known marks: each character between two comes from those between the same marks."""
+        """Returns the text with known marks: what they enclose comes from what they enclose in the source."""
         sources, sure = list(self.sources), set[int]()
         of_sources: dict[TextRange, set[int]] = defaultdict(set)
         for before, after, _ in marked:
@@ -108,7 +108,7 @@ class TracedText:
         )
 
     def find_known(self, start: int, end: int) -> Position | None:
-        """Returns where a person put the source characters [start, end), or None; around all, if into several parts."""
+        """Returns where a person put the source characters [start, end), or None; includes all parts if several."""
         part = self.source[start:end]
         after = self.known.get(TextRange(start + len(part) - len(part.lstrip()), start + len(part.rstrip())))
         return after and self.widen_to_blanks(after.start, after.end, start, end)
@@ -124,7 +124,7 @@ class TracedText:
 
     @cached_property
     def inked_before(self) -> list[int]:
-        """The number of characters before each character of the source that are not blank."""
+        """The number of characters other than spaces before each character of the source."""
         return list(accumulate((not character.isspace() for character in self.source), initial=0))
 
     @cached_property
@@ -144,18 +144,18 @@ class TracedText:
 
     @cached_property
     def spoken_ends(self) -> list[int]:
-        """The end of each word that has letters or digits and is followed by another one that has."""
+        """The end of each word that has letters or digits and is followed by another such word."""
         spoken = frozenset(self.spoken)
         return [word.end for word, following in pairwise(self.words) if word in spoken and following in spoken]
 
     @cached_property
     def weights_before(self) -> list[float]:
-        """The sum of the weights of the words before each word."""
+        """The total weight of the words before each word."""
         return list(accumulate(self.weights, initial=0.0))
 
     @cached_property
     def find_words(self) -> Callable[[int, int], Position | None]:
-        """Finds whole words of the source, once for all marks within them."""
+        """Finds the translation of whole words of the source, once for all marks within them."""
         return cache(self.search_words)
 
     @cached_property
@@ -164,7 +164,7 @@ class TracedText:
         return cache(self.search_densest)
 
     def is_blank(self, start: int, end: int) -> bool:
-        """Whether the source characters [start, end) are blanks."""
+        """Whether the source characters [start, end) are all spaces."""
         return self.inked_before[end] <= self.inked_before[start]
 
     def list_targets(self, start: int, end: int) -> list[int]:
@@ -189,7 +189,7 @@ class TracedText:
     def find_part(self, start: int, end: int) -> Position | None:
         """Returns the densest run of words that come from the source characters [start, end), or None.
 
-        If a person has marked these characters, it is where that person put them; if only others, it is a guess.
+        If a person marked these characters, the run is where that person put them; if only others, it is a guess.
         """
         if (known := self.find_known(start, end)) is not None:
             return known
@@ -226,9 +226,9 @@ class TracedText:
         return self.widen_to_blanks(low, high, start, end)
 
     def drop_neighbours(self, positions: list[int], part: slice) -> list[int]:
-        """Returns the characters without a word at each edge that source words beside the part attract, and none in it.
+        """Returns the characters without a word at either edge that only source words beside the part attract.
 
-        A word before a mark stays: it may be separated from its verb, as in "fing an, ...".
+        A word before punctuation stays: it may be separated from its verb, as in "fing an, ...".
         """
         inside = sorted({find_word(self.words, index) for index in positions})
         within_part = {*self.attracted[part]}
@@ -240,13 +240,13 @@ class TracedText:
         return [index for index in positions if self.words[first].start <= index < self.words[last].end]
 
     def drop_faint(self, positions: Sequence[int]) -> list[int]:
-        """Returns the characters of words that are nearly as sure as the surest, of those that come from one word."""
+        """Returns the characters of words that come from one source word nearly as surely as the surest of them."""
         weights = [self.weights[find_word(self.words, index)] for index in positions]
         least = max(weights) * FAINT
         return [index for index, weight in zip(positions, weights, strict=True) if weight >= least]
 
     def select_densest(self, positions: list[int]) -> list[int]:
-        """Returns those characters that stand in the densest run of the words with any; all, if they are blanks."""
+        """Returns the characters in the densest run of words that have any; all of them if they are spaces."""
         inside = sorted({find_word(self.words, index) for index in positions if not self.text[index].isspace()})
         if not inside:
             return positions
@@ -262,7 +262,7 @@ class TracedText:
         return inside[start // 2], inside[(end - 1) // 2]
 
     def widen_to_blanks(self, low: int, high: int, start: int, end: int) -> Position:
-        """Extends the range by the blanks beside it on each side where the source characters [start, end) have some."""
+        """Extends the range by adjacent spaces on each side where the source characters [start, end) have some."""
         while self.source[start].isspace() and low > 0 and self.is_blank_from(low - 1, start, end):
             low -= 1
         while self.source[end - 1].isspace() and high < len(self.text) and self.is_blank_from(high, start, end):
@@ -270,15 +270,15 @@ class TracedText:
         return Position(low, high)
 
     def is_blank_from(self, index: int, start: int, end: int) -> bool:
-        """Whether the character at `index` is a blank that comes from [start, end), or from nowhere."""
+        """Whether the character at `index` is a space that comes from [start, end), or from nowhere."""
         source = self.sources[index]
         return self.text[index].isspace() and (source == UNALIGNED or start <= source < end)
 
     def find_point(self, point: int, *, binds_right: bool | None = None) -> Position:
-        """Returns the position of a point that precedes the source character `point`.
+        """Returns the position in the translation of the point before the source character `point`.
 
-        It stays with the translation of the word it touches, first the word before it, or else of the nearest
-        translated word; `binds_right` puts the word after it first.
+        It stays with the translation of the word that it touches, or else of the nearest translated word. The word
+        before the point comes first or, with `binds_right`, the word after it.
         """
         if self.is_blank(0, point):
             return Position(min(point, len(self.text)), min(point, len(self.text)))
@@ -310,14 +310,14 @@ class TracedText:
         return TextRange(within[0], within[-1] + 1) if within else None
 
     def find_letters(self, index: int) -> TextRange:
-        """Returns the run of letters and digits around a character of the source; empty if it is none."""
+        """Returns the run of letters and digits around a character of the source; empty if it is neither."""
         run = self.letters[find_word(self.letters, index)] if self.letters else TextRange(0, 0)
         return run if run.start <= index < run.end else TextRange(index, index)
 
     def list_neighbours(self, point: int, *, binds_right: bool) -> Iterator[tuple[TextRange, bool]]:
         """Yields the nearest word beside a point of the source, then the nearest translated words on both sides.
 
-        Each comes with whether it is on the right.
+        Each comes with a flag that says whether it is on the right.
         """
         left = find_word(self.source_words, point - 1)
         right = left if left >= 0 and self.source_words[left].end > point else left + 1
@@ -331,7 +331,7 @@ class TracedText:
             yield self.source_words[index], is_right
 
     def leave_word(self, index: int, point: int) -> Position:
-        """Returns the point before a character; after the word that it divides, unless the source divides it too."""
+        """Returns the point before a character, moved past a word that it divides unless the source divides it too."""
         before, after = self.text[index - 1 : index], self.text[index : index + 1]
         is_exact = index < len(self.text) and self.sources[index] == point
         if not is_exact and before.isalnum() and after.isalnum() and not find_unspaced(before + after):
@@ -340,7 +340,7 @@ class TracedText:
         return Position(index, index)
 
     def leave_final_mark(self, point: Position) -> Position:
-        """Returns the point, but before the mark that ends the sentence and what closes after it."""
+        """Returns the point, moved before the final punctuation of the sentence and what closes after it."""
         bare = self.text.rstrip(BEHIND_FINAL_MARK)
         end = len(bare.rstrip(END_MARKS))
         return point._replace(start=end, end=end) if end < len(bare) and point.start > end else point
@@ -351,19 +351,19 @@ class TracedText:
         return self.spoken[index] if index < len(self.spoken) else None
 
     def guess_word(self, start: int, within: TextRange | None = None) -> Position:
-        """Returns the word at the relative position of a source character; the point there if that has none."""
+        """Returns the word at the relative position of a source character; the point there if there is no word."""
         point = self.find_point(start)
         word = self.find_spoken(point.start if within is None else max(point.start, within.start))
         is_inside = word is not None and (within is None or word.end <= within.end)
         return Position(*(word if word is not None and is_inside else point[:2]), is_guess=True)
 
     def find_before(self, point: Position) -> Position:
-        """Returns the point before the next word, else before the last one; the same if there is no word."""
+        """Returns the point before the next word, or else before the last one; unchanged if there is no word."""
         word = self.find_spoken(point.start) or next(reversed(self.spoken), point)
         return point._replace(start=word.start, end=word.start)
 
     def find_between(self, point: Position) -> Position:
-        """Returns the nearest point between two words; the same if there is none."""
+        """Returns the nearest point between two words; unchanged if there is none."""
         index = bisect_left(self.spoken_ends, point.start)
         ends = self.spoken_ends[max(0, index - 1) : index + 1]
         end = min(ends, key=lambda end: abs(end - point.start), default=point.start)

@@ -1,4 +1,4 @@
-"""The units of a text as the network reads and writes it: words, marks and placeholders, with their attention."""
+"""The units of a text as the network reads and writes it: words, punctuation and placeholders, with their attention."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from nmt_cli.translation.segmentation.pieces import Piece
 
 
 class Unit(NamedTuple):
-    """A word, a mark or a placeholder of a translation."""
+    """A word, punctuation mark or placeholder of a translation."""
 
     text: str
     blank_before: bool
@@ -39,7 +39,7 @@ class Unit(NamedTuple):
 
     @property
     def is_word(self) -> bool:
-        """Whether a blank must separate it from another word."""
+        """Whether a space must separate it from another word."""
         return self.has_letters and not find_unspaced(self.text)
 
 
@@ -53,7 +53,7 @@ class Spelling(NamedTuple):
 
     @property
     def ends(self) -> list[int]:
-        """The end of each token in the text; for a part of a character, the previous token's."""
+        """The end of each token in the text; for a part of a character, that of the previous token."""
         prefixes = (self.tokens[:count] for count in range(1, len(self.tokens) + 1))
         if self.unknown:
             texts = [self.target.decode_with_unknown(prefix, self.unknown) for prefix in prefixes]
@@ -86,7 +86,7 @@ def measure_units(spelling: Spelling, attention: FloatArray) -> list[Unit]:
 
 
 def find_units(text: str) -> Iterable[tuple[int, int]]:
-    """Yields the ranges of words and marks; each character of a script without blanks is a unit, with its accents."""
+    """Yields the ranges of words and punctuation; in scripts without spaces, of each character with its accents."""
     for match in choose_word_pattern(text).finditer(text):
         if not find_unspaced(match[0]):
             yield match.span()
@@ -129,7 +129,7 @@ class SourceUnits(NamedTuple):
         return [index for index, text in pairs if has_word(text) and text not in PLACEHOLDERS]
 
     def sum_attention(self, rows: FloatArray) -> FloatArray:
-        """Returns the attention (U, V) to each unit, given that to each position (U, S)."""
+        """Returns the attention (U, V) to each unit, given the attention to each position (U, S)."""
         sums = np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
         starts, stops = ([getattr(part, edge) for part in self.positions] for edge in ("start", "stop"))
         result: FloatArray = sums[:, stops] - sums[:, starts]
@@ -142,10 +142,10 @@ class LinkedUnits(NamedTuple):
 
 
 def link_units(units: Sequence[Unit], masked: MaskedText, source: SourceUnits, *, flat: bool) -> LinkedUnits:
-    """Links each word to the source word it attends to most, and each mark to the same mark.
+    """Links each word to the source word that it attends to most, and each punctuation mark to the same mark.
 
-    `flat` says that attention is uninformative: words are linked in order. Units link to the spans of placeholders,
-    never to placeholders.
+    `flat` says that attention is uninformative, so that words are linked in order. Only units of masked spans link to
+    placeholders: to those of their spans.
     """
     words = source.words
     spoken = [index for index, unit in enumerate(units) if unit.has_letters and unit.masked_span is None]
@@ -173,7 +173,7 @@ def choose_heaviest(indices: Sequence[int], weights: FloatArray) -> int | None:
 
 
 def find_line_words(piece: Piece, units: SourceUnits) -> list[range]:
-    """Returns the words of each unit of a piece, counted as the piece is written in its line: a span may be several."""
+    """Returns the words of each unit of a piece, counted in the line as written, where a span may be several words."""
     layout = piece.layout
     spans = (range(layout.find_word(span[0]), layout.find_word(span[-1]) + 1) for span in layout.masked)
     words_of_span = dict(zip(piece.masked.placeholders, spans, strict=True))
@@ -185,10 +185,10 @@ def find_line_words(piece: Piece, units: SourceUnits) -> list[range]:
 
 
 def link_words_of_units(units: Sequence[Unit], words: Sequence[int], source: Sequence[range]) -> tuple[Link, ...]:
-    """Returns the word links of a translation, each unit of which begins in the word `words`.
+    """Returns the word links of a translation; `words` gives the word in which each unit begins.
 
-    A word has the link of its surest unit; the words of a masked span link to the span's in order, whose source unit
-    covers the `source` words.
+    A word has the link of its surest unit. The words of a masked span link in order to the span's words in the source;
+    `source` gives the words that each source unit covers.
     """
     links: dict[int, Link] = {}
     surest: dict[int, float] = {}

@@ -1,14 +1,16 @@
-"""Asks the network again: the reasons, the ways, the limits, and the accepted answers.
+"""Asks the network again: when, in which ways, how often, and which answers are accepted.
 
-MENDS and ASKS are the tables, in order. A row looks at each piece of a batch for a reason. Its ways turn the reasons
-into questions, one way after the other until one helps. All questions of a way are one search, or one scoring.
+MENDS and ASKS are the tables of reasons to ask, in order. Each row examines every piece of a batch for its reason. Its
+ways turn the reasons into questions, one way after the other until one helps. All questions of one way are answered in
+a single search or scoring.
 
-"We have 3 cats." with the translation "Wir haben 7 Katzen." has no fault of form. The row of lost spans finds the 3,
-and asks for "We have ⟦0⟧ cats.". "Wir haben ⟦0⟧ Katzen." loses less and is kept, with a `Repair` of "numbers". The last
-rows ask how likely a translation is without some words, and so find words that were left out.
+The translation "Wir haben 7 Katzen." of "We have 3 cats." has no fault of form. The row for lost spans finds that the 3
+is lost, and asks for "We have ⟦0⟧ cats.". The answer "Wir haben ⟦0⟧ Katzen." loses less, so it is kept, with a `Repair`
+of "numbers". The last rows ask how likely a translation is when some source words are removed, and so find words that
+were left out.
 
-To add a reason to ask again, add a row. Models of the other direction rank hypotheses and read translations back in
-`translation.forced`.
+To add a reason to ask again, add a row. `translation.forced` ranks hypotheses and reads translations back with models
+for the opposite direction.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ FaultFinder = Callable[[str, str], WordFault | None]  # takes a text and its tra
 
 
 class PieceCase(NamedTuple):
-    """A translation about which something is asked, and the piece of a line that it translates."""
+    """A translation to ask about, and the piece of a line that it translates."""
 
     text_id: TextId
     translation: Translation
@@ -88,7 +90,7 @@ class Question(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The case with a better translation; or else the reason to ask the same way once more."""
+    """The case with a better translation, or else a reason to ask once more in the same way."""
 
     case: PieceCase | None = None
     is_final: bool = True  # whether no later way is tried
@@ -112,17 +114,17 @@ class Asker:
 
     @cached_property
     def is_new(self) -> Callable[[str], bool]:
-        """Whether training never had a word."""
+        """Whether a word never occurred in training."""
         return find_new_words(self.profile, self.tools.reader.context.languages[0]) if self.profile else lambda _: False
 
     @cached_property
     def guards(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """Patterns without which a text has nothing that may be lost, and no mark that may mislead."""
+        """Patterns that match any text with something to lose, and any text with marks that may mislead."""
         return compile_guard(self.tools.reader.if_lost), compile_guard(self.tools.reader.doubtful)
 
     @cached_property
     def marks(self) -> Mapping[TextId, Sequence[TextRange]]:
-        """The characters of each piece that the marks of a document enclose."""
+        """The characters of each piece that a document's marks enclose."""
         marks: dict[TextId, Sequence[TextRange]] = {}
         for index, line in enumerate(self.batch.lines):
             if isinstance(line, MarkedText) and line.enclosed:
@@ -132,7 +134,7 @@ class Asker:
 
     @cached_property
     def usual_terms(self) -> set[tuple[str, str]]:
-        """The terms of the batch that the network, if it reads them alone, translates as the glossary does."""
+        """The terms of the batch that the network, reading them alone, translates as the glossary does."""
         pieces = (piece.segment for piece in self.batch.pieces.values())
         terms = {(piece.text[span.start : span.end], span) for piece in pieces for span in piece.spans}
         pairs = {(word, span.text) for word, span in terms if span.kind is SpanKind.TERM}
@@ -147,7 +149,7 @@ class Asker:
         return mend(self, self.tools.network.search(texts, self.config, contexts=contexts))
 
     def score(self, questions: Sequence[Question]) -> list[tuple[float, ...]]:
-        """Returns the log-probabilities of the tokens of the target of each question."""
+        """Returns the log-probabilities of the target tokens of each question."""
         forced = self.tools.network.force(self.make_rows(questions), [question.target for question in questions])
         return [target.log_probabilities for target in forced]
 
@@ -183,7 +185,7 @@ class Ask(NamedTuple):
 
 
 def ask_about_batch(tools: Tools, batch: TranslationBatch) -> None:
-    """Asks about the pieces of a batch, and changes those pieces and translations that answers make better."""
+    """Asks about the pieces of a batch, and replaces those pieces and translations that the answers improve."""
     asker = Asker(tools, batch)
     batch.translations = mend(asker, batch.translations)
     for row in ASKS:
@@ -225,7 +227,7 @@ def ask(asker: Asker, cases: Iterable[PieceCase], row: Ask) -> list[PieceCase]:
 
 
 def ask_in_one_way(asker: Asker, cases: Sequence[tuple[PieceCase, Any]], way: Way) -> Iterator[tuple[TextId, Verdict]]:
-    """Yields the verdict on each case, which comes with its reason; all questions are answered together."""
+    """Yields a verdict on each case, which comes with its reason; all questions are answered together."""
     questions = [way.change(asker, case, reason) for case, reason in cases]
     asked = [(case.text_id, question) for (case, _), some in zip(cases, questions, strict=True) for question in some]
     answers = iter(way.answer(asker, asked))
@@ -234,7 +236,7 @@ def ask_in_one_way(asker: Asker, cases: Sequence[tuple[PieceCase, Any]], way: Wa
 
 
 def choose_asked(text_ids: Iterable[TextId], most: float) -> Iterator[TextId]:
-    """Yields the first `most` of each line."""
+    """Yields the ids of the first `most` pieces of each line."""
     counts: Counter[int] = Counter()
     for text_id in text_ids:
         counts[text_id.line] += 1
@@ -261,7 +263,7 @@ def answer_by_reading(asker: Asker, asked: Sequence[tuple[TextId, Question]]) ->
 def answer_by_search(
     change: Callable[[SearchOptions, int], SearchOptions], asker: Asker, asked: Sequence[tuple[TextId, Question]]
 ) -> list[Translation]:
-    """Searches for all hypotheses of the same texts, with settings that `change` makes for the size of a loop."""
+    """Searches the same texts for all hypotheses, with settings that `change` adapts to the size of a loop."""
     network, texts = asker.tools.network._replace(judge=None), dict(asked)
     size = CHARACTER_NGRAM if network.target.settings.kind == "char" else SUBWORD_NGRAM
     translations: PieceTranslations = {}
@@ -276,7 +278,7 @@ def answer_by_search(
 
 
 def answer_by_comparison(asker: Asker, asked: Sequence[tuple[TextId, Question]]) -> list[bool]:
-    """Returns whether all given tokens are as likely as they are at least; faster than their values."""
+    """Returns whether all given tokens reach their least log-probabilities; faster than computing the values."""
     questions = [question for _, question in asked]
     targets, least = [question.target for question in questions], [question.least for question in questions]
     return asker.tools.network.find_as_likely(asker.make_rows(questions), targets, least)
@@ -318,7 +320,7 @@ def judge_hypothesis(
 
 
 def leave_settings(config: SearchOptions, size: int) -> SearchOptions:
-    """Changes nothing: search always bars placeholders that the source lacks, and returns all hypotheses."""
+    """Changes nothing: the new search bars placeholders that the source lacks and returns all hypotheses anyway."""
     return config
 
 
@@ -336,7 +338,7 @@ def widen_beam(config: SearchOptions, size: int) -> SearchOptions:
 def accept_faultless(
     name: str, asker: Asker, case: PieceCase, fault: Fault, answers: list[tuple[Question, Translation]]
 ) -> Verdict:
-    """Accepts the faultless hypotheses, at most `n_best`; one that stutters waits for a later way that does not."""
+    """Accepts the faultless hypotheses, at most `n_best`; if the best one stutters, a later way may replace it."""
     ((_, answer),) = answers
     faultless = select_faultless(asker, answer, case.translation, fault)[: asker.config.n_best]
     if not faultless:
@@ -348,8 +350,8 @@ def accept_faultless(
 def select_faultless(asker: Asker, answer: Translation, former: Translation, fault: Fault) -> list[Hypothesis]:
     """Returns the faultless hypotheses, stuttering ones last.
 
-    One that brings back what the `former` translation lost keeps all its words. Of other ones, that is no fault. One
-    with other words is hardly less likely.
+    To repair lost spans or enclosed words, a hypothesis must keep all words of the `former` translation; to repair
+    words, it must be hardly less likely and change little else. Other repairs may have these faults.
     """
     judged = [(h, asker.tools.judge(answer.source, h, asker.config)) for h in answer.hypotheses]
     judged.sort(key=lambda pair: (pair[1] is not None, has_stutter(answer.source, pair[0].text)))
@@ -364,7 +366,7 @@ def select_faultless(asker: Asker, answer: Translation, former: Translation, fau
 
 
 def mark_unrepaired(case: PieceCase, fault: Fault) -> PieceCase:
-    """Returns a case that keeps its fault, unless a check of its own reports that."""
+    """Returns a case marked as unrepaired, unless a check of its own reports the fault."""
     unrepaired = () if fault in REPORTED_ELSEWHERE else (Repair(fault, None),)
     return case._replace(translation=case.translation._replace(repairs=unrepaired))
 
@@ -376,7 +378,7 @@ def make_remedy(name: str, reasons: Iterable[Fault], change: Callable[[SearchOpt
 
 
 def mend(asker: Asker, translations: PieceTranslations) -> PieceTranslations:
-    """Returns translations without the faults that a search of the same text repairs, and without unknown words."""
+    """Repairs the faults that a new search of the same text can repair, and replaces unknown words if requested."""
     batch = asker.batch
     for row in MENDS:
         mended = ask(asker, list_cases(batch, translations), row) if row.applies(batch) else []
@@ -406,7 +408,7 @@ def find_lost(asker: Asker, case: PieceCase) -> LostText | None:
 
 
 def mask_lost(asker: Asker, case: PieceCase, lost: LostText) -> list[Question]:
-    """Asks for the text with placeholders for the lost spans, as far as there are placeholders."""
+    """Asks for the text with placeholders in place of the lost spans, as long as placeholders are left."""
     piece = carry_more(case.piece, lost.loss, asker.tools.reader)
     return [Question(piece.text, piece)]
 
@@ -416,7 +418,7 @@ def accept_less_lost(
 ) -> Verdict:
     """Accepts a translation that loses fewer kinds; else asks once more.
 
-    That is without the kinds that stay lost, or with those that only this translation lost.
+    It asks without the kinds that stay lost, or also with those that only this translation lost.
     """
     (((_, piece, *_), answer),) = answers
     assert piece is not None  # noqa: S101
@@ -468,7 +470,7 @@ def read_without_marks(asker: Asker, case: PieceCase) -> Piece | None:
 def accept_likelier(
     asker: Asker, case: PieceCase, other: Piece, answers: list[tuple[Question, Translation]]
 ) -> Verdict:
-    """Accepts the translation of another reading if it loses less, or as much and is likelier."""
+    """Accepts the translation of another reading if it loses less, or loses as much and is likelier."""
     ((_, answer),) = answers
     if rank_reading(asker, other, answer) <= rank_reading(asker, case.piece, case.translation):
         return Verdict()
@@ -504,7 +506,7 @@ def ask_without_pairs(asker: Asker, case: PieceCase, pairs: list[DoubtfulPair]) 
 def accept_settled(
     asker: Asker, case: PieceCase, pairs: list[DoubtfulPair], answers: list[tuple[Question, tuple[float, ...]]]
 ) -> Verdict:
-    """Accepts attention to the words between marks from their translation; without one, they are left out."""
+    """Makes the translation of the words between marks attend to them; words without a translation are left out."""
     rated = [pair.compare(case.translation, values) for pair, (_, values) in zip(pairs, answers, strict=True)]
     if asker.profile is not None and asker.tools.profile is not None:
         rated = [pair.leave_grammar(case.translation, asker.profile, asker.tools.profile.target) for pair in rated]
@@ -513,7 +515,7 @@ def accept_settled(
 
 
 def find_suspects(asker: Asker, case: PieceCase) -> list[ErasedWord] | None:
-    """Returns the content words that may stand for nothing."""
+    """Returns the content words that the translation may have left out."""
     profile = asker.tools.profile
     return list(erase_words(case.translation, profile, asker.is_new)) or None if profile is not None else None
 
@@ -527,7 +529,7 @@ def ask_without_words(asker: Asker, case: PieceCase, words: list[ErasedWord]) ->
 def accept_left_out(
     asker: Asker, case: PieceCase, words: list[ErasedWord], answers: list[tuple[Question, bool]]
 ) -> Verdict:
-    """Adds the words without which the translation is as likely to those that it leaves out."""
+    """Records as left out the words whose removal makes the translation no less likely."""
     needless = [word.word for word, (_, is_needless) in zip(words, answers, strict=True) if is_needless]
     left_out = tuple(dict.fromkeys((*case.translation.left_out, *needless)))
     return Verdict(case._replace(translation=case.translation._replace(left_out=left_out)) if needless else None)
@@ -538,7 +540,7 @@ def accept_left_out(
 
 
 class TermReading(NamedTuple):
-    """The terms to read as words, and the words of those that are of another sense."""
+    """The terms to read as plain words, and the words of terms that have another sense here."""
 
     terms: list[Span]
     others: tuple[str, ...] = ()
@@ -558,7 +560,7 @@ def read_terms(asker: Asker, case: PieceCase, reading: TermReading) -> list[Ques
 def accept_terms(
     asker: Asker, case: PieceCase, reading: TermReading, answers: list[tuple[Question, Translation | None]]
 ) -> Verdict:
-    """Accepts a translation with all terms as the glossary has them, or asks for those; notes other senses."""
+    """Accepts an answer with all terms as in the glossary, or asks again about those it has; notes other senses."""
     (((_, piece, *_), answer),) = answers
     reader, (terms, others) = asker.tools.reader, reading
     if not (answer and piece and reader.glossary):

@@ -1,8 +1,9 @@
-"""Evidence that a translation lost something: spans, words between marks, content words.
+"""Finds evidence that a translation lost something: spans, words between marks, content words.
 
-Of "Open the file (now)." and "Öffne die Datei (kehr).", `list_unclear` yields the pair around "now" with the text
-without it, "Open the file.". If "kehr" is no less likely there, "now" has no translation, which `settle_translation`
-notes as left out. Else its translation attends to "now", so that marks enclose the right words. `repair.asks` asks.
+For "Open the file (now)." and "Öffne die Datei (kehr).", `list_unclear` yields the pair around "now" with the text
+without it, "Open the file.". If "kehr" is no less likely without it, "now" has no translation, and `settle_translation`
+notes it as left out. Else "kehr" is made to attend to "now", so that marks enclose the right words. `repair.asks` asks
+the network.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def find_loss(piece: Piece, translation: Translation, context: Context, kinds: S
 
 
 def join_loss(losses: Iterable[tuple[LostKind, Sequence[Span]]]) -> Loss:
-    """Returns losses of several kinds as one; of overlapping spans, the first kind's."""
+    """Merges the losses of several kinds; where spans overlap, the first kind takes precedence."""
     loss: dict[LostKind, list[Span]] = {}
     for kind, lost in losses:
         others = [other for spans in loss.values() for other in spans]
@@ -70,7 +71,7 @@ def make_attempt(piece: Piece, translation: Translation) -> Attempt:
 
 
 def carry_more(piece: Piece, loss: Loss, reader: LineReader) -> Piece:
-    """Returns a piece that protects the lost spans, as far as there is room, instead of spans within them."""
+    """Returns a piece that protects as many lost spans as there is room for, instead of spans within them."""
     lost = [span for spans in loss.values() for span in spans]
     kept = [span for span in piece.segment.spans if not any(is_overlapping(span, other) for other in lost)]
     room = len(PLACEHOLDERS) - sum(not span.is_extracted for span in kept)
@@ -86,7 +87,7 @@ def is_overlapping(span: Span, other: Span) -> bool:
 def attends_to_neighbours(text: str, offset: int, translation: Translation) -> bool:
     """Whether two adjacent words of a translation attend to the words left and right of an offset in a text.
 
-    An article may precede the word attended to on the left.
+    On the left, one word may be skipped, such as an article.
     """
     left = len(text[:offset].split()) - 1
     either = {(left, left + 1), (left - 1, left + 1)}
@@ -94,7 +95,7 @@ def attends_to_neighbours(text: str, offset: int, translation: Translation) -> b
 
 
 def list_attended(translation: Translation) -> list[int]:
-    """Returns the source word that each word of the best hypothesis attends to most; the ends are no words."""
+    """Returns the source word to which each word of the best hypothesis attends most, ignoring the sentence ends."""
     best = translation.hypotheses[0]
     source_words = number_words(translation.source_pieces)
     words: dict[int, list[int]] = {}
@@ -105,7 +106,7 @@ def list_attended(translation: Translation) -> list[int]:
 
 
 def number_words(pieces: Sequence[str]) -> list[int]:
-    """Returns the word number of each piece; the first may or may not begin with a blank."""
+    """Returns the word number of each piece; the first piece may or may not begin with a space."""
     return list(accumulate(index > 0 and piece.startswith(BLANK) for index, piece in enumerate(pieces)))
 
 
@@ -131,10 +132,10 @@ class ErasedWord(NamedTuple):
 def erase_words(
     translation: Translation, profile: CorpusProfile, is_new: Callable[[str], bool]
 ) -> Iterator[ErasedWord]:
-    """Yields the content words of a sentence for which nothing may stand, and which are not copied.
+    """Yields the content words of a sentence that may have no translation and are not copied.
 
-    `is_new` tells words that training never had. Of a translation in which the network hardly believes, such as a free
-    one by a person, erasing shows nothing.
+    `is_new` says whether training never had a word. If the network hardly believes in a translation, such as a person's
+    free one, erasing words shows nothing.
     """
     words, source = translation.source.split(" "), profile.source
     if source is None or not translation.hypotheses or len(words) < 2:
@@ -159,27 +160,27 @@ def erase_words(
 
 
 def find_new_words(profile: TextProfile, language: str) -> Callable[[str], bool]:
-    """Returns whether a word is new: training had none of its forms, parts or, if it is mistyped, the word meant."""
+    """Returns a test for new words: training had none of their forms or parts, nor a word that they may misspell."""
     forms, slips = make_forms(profile.words, language), Slips(profile)
     return lambda word: word.isalpha() and not forms.has_all(word, "") and slips.find_best(word.lower()) is None
 
 
 def spell_around(pieces: Sequence[str], token: int) -> str:
-    """Returns the word of a token, in lower case and without marks."""
+    """Returns the word that contains a token, in lower case and without punctuation."""
     numbers = number_words(pieces)
     text = "".join(piece for piece, number in zip(pieces, numbers, strict=True) if number == numbers[token])
     return PUNCTUATION.sub("", text.replace(BLANK, "")).lower()
 
 
 def find_rare_word(word: str, translation: str, profile: TextProfile) -> str:
-    """Returns a word without punctuation if it is rare enough to be tried, and not copied; else nothing."""
+    """Returns a word without punctuation if it is rare enough to be tried, and not copied; else an empty string."""
     bare = word if word.isalnum() else PUNCTUATION.sub("", word)
     is_tried = is_content_word(bare, translation, profile, TEXTS_PER_TRIED_WORD)
     return bare if is_tried and not PLACEHOLDER_PATTERN.search(word) else ""
 
 
 def attend_to_words(translation: Translation, words: int) -> FloatArray | None:
-    """Returns the attention (T, words) of each token; None without any, or if blanks do not separate words."""
+    """Returns the attention (T, words) of each token; None without attention, or if spaces do not separate words."""
     best, pieces = translation.hypotheses[0], translation.source_pieces[:-1]
     groups = drop_silent(pieces, group_by_blanks(pieces))
     attention = best.attention[: -1 if best.finished else None, :-1]
@@ -202,7 +203,7 @@ LEAST_ATTENTION = 1e-6  # attention that each allowed position has at least
 
 
 class DoubtfulPair(NamedTuple):
-    """Words between two marks for which it is unclear which tokens of a translation stand."""
+    """Words between two marks, where it is unclear which tokens of a translation stand for them."""
 
     words: str
     rest: str  # the text without them
@@ -212,7 +213,7 @@ class DoubtfulPair(NamedTuple):
     def compare(self, translation: Translation, values: Sequence[float]) -> DoubtfulPair:
         """Returns the pair with its `drops`: by how much each token of a translation is less likely without the words.
 
-        `values` are the log-probabilities of the tokens without them.
+        `values` are the log-probabilities of the tokens without those words.
         """
         best = translation.hypotheses[0]
         drops = np.subtract(best.token_log_probabilities, values)
@@ -221,9 +222,7 @@ class DoubtfulPair(NamedTuple):
         return self._replace(drops=np.where(is_needed, drops, 0.0).tolist())
 
     def leave_grammar(self, translation: Translation, source: TextProfile, target: TextProfile) -> DoubtfulPair:
-        """Returns the pair, if it is a word or a label, without need of more words of grammar at its edges than it has:
-        auf [Speichern] im.
-        """
+        """Returns the pair without extra function words at its edges if it is a word or label: auf [Speichern] im."""
         words = [PUNCTUATION.sub("", word) for word in self.words.split()]
         if len(words) > 1 and any(word[:1].islower() for word in words):
             return self
@@ -242,7 +241,7 @@ class DoubtfulPair(NamedTuple):
 
     @property
     def is_lost(self) -> bool:
-        """Whether nothing stands for them."""
+        """Whether nothing in the translation stands for the words."""
         return not any(self.drops)
 
 
@@ -257,7 +256,7 @@ class MarkedPiece(NamedTuple):
 def list_unquoted(text: str, target: str) -> Iterator[TextRange]:
     """Yields the characters between the quotation marks of a text whose translation has none.
 
-    Quotation marks alone may be lost by custom, but a network often loses what they enclose with them.
+    It may be customary to drop quotation marks alone, but a network often drops what they enclose as well.
     """
     if not DOUBLE_QUOTE_SET.isdisjoint(text) and DOUBLE_QUOTE_SET.isdisjoint(target):
         for match in re.finditer(rf"[{DOUBLE_QUOTES}]([^{DOUBLE_QUOTES}]+)[{DOUBLE_QUOTES}]", text):
@@ -265,7 +264,7 @@ def list_unquoted(text: str, target: str) -> Iterator[TextRange]:
 
 
 def list_enclosed(piece: Piece) -> Iterator[TextRange]:
-    """Yields the characters between each two marks that were taken out of a piece."""
+    """Yields the characters between each pair of marks that was taken out of a piece."""
     extracted = piece.masked.extracted
     for first, last in find_partners([mark.span.pair for mark in extracted]).items():
         if first < last:
@@ -273,9 +272,9 @@ def list_enclosed(piece: Piece) -> Iterator[TextRange]:
 
 
 def list_marked(line: str, pieces: Sequence[Piece]) -> list[list[TextRange]]:
-    """Returns, for each piece of a line, the characters that it reads of those between the marks of a document.
+    """Returns, for each piece of a line, the characters that a document's marks enclose.
 
-    Pieces have the characters of their line, in order, but not its blanks; those of other lines have no marks.
+    The pieces must together have all characters of the line except spaces; otherwise, nothing counts as enclosed.
     """
     enclosed: list[list[TextRange]] = [[] for _ in pieces]
     if not isinstance(line, MarkedText):
@@ -295,14 +294,14 @@ def list_marked(line: str, pieces: Sequence[Piece]) -> list[list[TextRange]]:
 
 
 def remove_blanks(text: str) -> str:
-    """Returns a text in its normal form, without blanks."""
+    """Returns a text in its normal form, without spaces."""
     return normalise(text).replace(" ", "")
 
 
 def list_unclear(marked: MarkedPiece) -> Iterator[DoubtfulPair]:
-    """Yields the pairs of marks for whose words it is unclear which token stands first, before any is asked for.
+    """Yields the pairs of marks whose words have no token that clearly begins their translation.
 
-    Of an empty translation, which is a fault by itself, nothing is asked.
+    An empty translation, which is a fault in itself, yields nothing.
     """
     text, translation = marked.piece.text, marked.translation
     enclosed = dict.fromkeys(words for part in marked.enclosed if (words := find_whole_words(text, *part)))
@@ -320,13 +319,13 @@ def list_unclear(marked: MarkedPiece) -> Iterator[DoubtfulPair]:
 
 
 def begins_clearly(shares: FloatArray) -> bool:
-    """Whether a token clearly attends to some words, and the one before it hardly, given their shares of attention."""
+    """Whether a token clearly attends to some words and the one before it hardly does, by their `shares`."""
     first = int(np.argmax(shares >= CLEAR - HARDLY_CLEAR / 2)) if len(shares) else 0
     return bool(shares[first : first + 1].max(initial=0) >= CLEAR and (not first or shares[first - 1] < HARDLY_CLEAR))
 
 
 def find_whole_words(text: str, start: int, end: int) -> TextRange | None:
-    """Returns the characters of the words that are wholly within [start, end), without marks; None without any."""
+    """Returns the characters of the words wholly within [start, end), without punctuation; None if there are none."""
     words = (match.span() for match in choose_word_pattern(text).finditer(text) if has_word(match[0]))
     inside = [word for word in words if start <= word[0] and word[1] <= end]
     return TextRange(inside[0][0], inside[-1][1]) if inside else None
@@ -335,7 +334,7 @@ def find_whole_words(text: str, start: int, end: int) -> TextRange | None:
 def settle_translation(
     translation: Translation, pairs: Sequence[DoubtfulPair], profile: TextProfile | None, language: str
 ) -> Translation:
-    """Returns a translation whose best hypothesis attends to the words of its uncertain pairs, or tells their loss."""
+    """Returns a translation whose best hypothesis attends to the words of the pairs, or notes them as left out."""
     best, *others = translation.hypotheses
     left_out, unplaced = list(translation.left_out), list(translation.unplaced)
     for pair in pairs:
@@ -349,9 +348,9 @@ def settle_translation(
 
 
 def attend_to_pair(hypothesis: Hypothesis, pair: DoubtfulPair) -> Hypothesis:
-    """Returns a hypothesis of which no word attends to a pair without need of it, and those surely in need to it alone.
+    """Returns a hypothesis in which only words that need a pair attend to it, and words that surely do, to it alone.
 
-    If those that attend to it most have no evidence, it is the words with the most evidence that need it.
+    If the words that attend to it most have no evidence, the words with the most evidence count as needing it.
     """
     end = len(hypothesis.pieces) - hypothesis.finished
     words = list(range(end)) if find_unspaced(hypothesis.text) else number_words(hypothesis.pieces[:end])
@@ -387,7 +386,7 @@ def list_telling_words(text: str, target: str, profile: TextProfile, language: s
 
 
 def without_doubtful(piece: Piece, translation: Translation, reader: LineReader) -> Piece:
-    """Returns a piece without the marks that may mislead; the same if there are none."""
+    """Returns a piece without the marks that may mislead; unchanged if there are none."""
     attempt, spans = make_attempt(piece, translation), list[Span]()
     for kind in reader.doubtful:
         covered = attempt._replace(spans=[*piece.segment.spans, *spans])

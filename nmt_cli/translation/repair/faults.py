@@ -1,7 +1,7 @@
-"""Finds faults of translations that are visible without a reference. Knows only text.
+"""Finds faults in translations that are visible without a reference. Knows only text.
 
 Favours precision over recall: real text repeats words and copies names, so a translation is compared with its own
-source. A faulty translation is searched again, which must not happen to a good one.
+source. If a translation is faulty, its sentence is searched again, so a good one must not be reported.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ PUNCTUATION = re.compile(r"^\W+|\W+$")
 
 
 def find_fault(source: str, target: str, *, finished: bool, same_language: bool = False) -> Fault | None:
-    """Returns the fault of `target` as a translation of `source`, or None; `finished` is false if the length limit cut
-    it.
+    """Returns the fault of a translation, or None; `finished` is false if the length limit cut it off.
 
     If both sides are in the `same_language`, a copy of the source is no fault.
     """
@@ -56,10 +55,10 @@ def find_fault(source: str, target: str, *, finished: bool, same_language: bool 
 
 
 def find_placeholder_fault(source: str, target: str) -> Fault | None:
-    """Returns the faults of the placeholders of `target`.
+    """Returns the fault of the placeholders in `target`, or None.
 
-    One more than in `source` stands for a word that would be lost. Two side by side, which have words between them in
-    `source`, may have lost these; placeholders alone have lost all words.
+    A placeholder that occurs more often than in `source` stands for a word that would be lost. If two stand side by
+    side but have words between them in `source`, these may be lost; placeholders alone have lost all words.
     """
     words, target_words = (PLACEHOLDER_PATTERN.sub(" ", text).split() for text in (source, target))
     if not any(map(has_letters, target_words)) and sum(map(has_letters, words)) >= WORDS_BESIDE:
@@ -74,9 +73,9 @@ def find_placeholder_fault(source: str, target: str) -> Fault | None:
 
 
 def keeps_words(before: str, after: str) -> bool:
-    """Whether a translation has all words of an earlier one that lost placeholders, and at most as many more as these.
+    """Whether a translation keeps all words of an earlier one, and has at most one more for each placeholder.
 
-    Where a placeholder stands at an odd place, a network that writes it may lose the words around it.
+    If a placeholder is in an odd place, a network that writes it may lose the words around it.
     """
     words, new_words = (
         Counter(word for word in strip_words(PLACEHOLDER_PATTERN.sub(" ", text)) if word.isalnum())
@@ -87,16 +86,16 @@ def keeps_words(before: str, after: str) -> bool:
 
 
 class WordFault(NamedTuple):
-    """A fault in the words of a translation, with these words; a lost negation has none."""
+    """A fault in the words of a translation, with the faulty words; a lost negation has none."""
 
     fault: Fault
     words: tuple[str, ...] = ()
 
 
 def changes_little(former: WordFault, before: str, after: str) -> bool:
-    """Whether a translation has hardly other words than an earlier one, but for the faulty ones.
+    """Whether a translation changes little in an earlier one apart from its faulty words.
 
-    An invented word is seen to be wrong, another wrong word is not: so the real one must be spelled alike.
+    Readers notice an invented word, but not a wrong real one, so the new word must be spelled like the invented one.
     """
     if not former.words:
         return True
@@ -125,7 +124,7 @@ def has_stutter(source: str, target: str) -> bool:
 
 @lru_cache(maxsize=1)
 def count_emphasis(text: str) -> int:
-    """Returns the longest run of a word, phrase or letters; at least 1. Cached, for many clauses have one source."""
+    """Returns the longest run of a word, phrase or letters; at least 1. Cached, since many clauses share a source."""
     letters = (len(match[0]) // len(match[1]) for match in re.finditer(LETTER_RUN, text.casefold()))
     return max(count_any_word_repeats(strip_words(text)), *letters, 1)
 
@@ -238,6 +237,6 @@ def is_copy(source: str, target: str) -> bool:
 
 
 def split_units(text: str) -> list[str]:
-    """Returns the words without surrounding punctuation, split into pairs of characters in scripts without blanks."""
+    """Returns the words without surrounding punctuation, split into pairs of characters in scripts without spaces."""
     bare = [word for word in (PUNCTUATION.sub("", word) for word in text.split()) if word]
     return [part for word in bare for part in ([word] if not find_unspaced(word) else re.findall("..?", word))]

@@ -1,1 +1,1 @@
-"""Finds the ends of sentences and the marks around them: list marks, brackets, tags."""
+"""Finds the ends of sentences and what surrounds sentences: list markers, brackets, tags."""

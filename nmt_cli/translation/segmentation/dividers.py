@@ -114,7 +114,7 @@ def skip_before(text: str, spans: Sequence[Span], start: int, end: int, language
 
 
 def begins_with_date(text: str, language: str) -> bool:
-    """Whether a number with a full stop is a day, not the mark of an item: `5. Februar`."""
+    """Whether a number with a full stop is a day, not a list marker: `5. Februar`."""
     if not text[0].isdigit() or find_rules(language).ordinal_mark != ".":
         return False
     return any(date.start == 0 for date in find_dates(text[:LONGEST_DATE], language))
@@ -208,7 +208,7 @@ def split_frame(segment: Segment, start: int, end: int) -> Iterator[Segment]:
 
 
 def cut_segment(segment: Segment, start: int, end: int | None) -> Segment:
-    """Returns the text of a segment from `start` to `end`, with its spans; None: the end, without blanks."""
+    """Returns a segment's text from `start` to `end`, with its spans; None: to the end, without trailing spaces."""
     end = max(start, len(segment.text.rstrip())) if end is None else end
     spans = cut_spans(segment.spans, start, end)
     return Segment(segment.text[start:end], spans, blank_before=False, ends_sentence=segment.ends_sentence)
@@ -264,7 +264,7 @@ LABEL_AND_COLON = (
 
 @dataclass(frozen=True)
 class DividedLine:
-    """A line with its spans; words need none to be divided."""
+    """A line to divide, with its spans."""
 
     text: str
     spans: Sequence[Span]
@@ -307,7 +307,7 @@ class DividedLine:
 
 
 class Frame(NamedTuple):
-    """The characters from `start` to `end` of a line, kept; what is between it and the frame before may be a label."""
+    """Kept characters [start, end) of a line; the text between this frame and the one before may be a label."""
 
     start: int
     end: int
@@ -325,7 +325,7 @@ class Divider(NamedTuple):
 
 
 def find_all(pattern: str, doc: str) -> Callable[[DividedLine], Iterator[Frame]]:
-    """Returns a function that finds all matches of a pattern as frames; `doc` says for the reference what they are."""
+    """Returns a function that finds all matches of a pattern as frames; `doc` describes them in the reference."""
 
     def find(line: DividedLine) -> Iterator[Frame]:
         return (Frame(*match.span()) for match in re.finditer(pattern, line.text))
@@ -425,7 +425,7 @@ def is_first_item(mark: re.Match[str], text: str) -> bool:
 
 
 def is_next_item(mark: re.Match[str], following: re.Match[str]) -> bool:
-    """Whether a mark counts on from another of the same form."""
+    """Whether a mark continues the numbering of another one of the same form."""
     if (mark["opening"], mark["closing"]) != (following["opening"], following["closing"]):
         return False
     names = mark["name"], following["name"]
@@ -435,7 +435,7 @@ def is_next_item(mark: re.Match[str], following: re.Match[str]) -> bool:
 
 
 def make_items(chain: Sequence[re.Match[str]], text: str) -> Iterator[Frame]:
-    """Yields the marks of a chain: of two items if marks end them, or if brackets part phrases, else of three."""
+    """Yields the marks of three or more items; of two if punctuation ends them, or if they are phrases after `1)`."""
     ends = [skip_blanks_back(text, mark.start()) for mark in chain[1:]]
     are_marked = all(text[end - 1 : end] in END_MARKS + PAUSES for end in ends)
     are_phrases = all(" " in text[mark.end() : end] for mark, end in zip(chain, ends, strict=False))
@@ -462,7 +462,7 @@ def find_asides(line: DividedLine) -> Iterator[Frame]:
 
 
 def is_aside(text: str) -> bool:
-    """Whether the words in brackets are no part of the sentence after them: a sound, or a sentence of their own."""
+    """Whether words in brackets are not part of the sentence after them: a sound, or a sentence of their own."""
     return text[:1].islower() or text.isupper() or (text[:1].isalpha() and text[-1] in END_MARKS)
 
 
@@ -548,9 +548,9 @@ ANY_GUARD = "|".join(f"(?:{divider.guard})" for divider in DIVIDERS)  # matches 
 
 
 def find_frames(line: DividedLine) -> list[Frame]:
-    """Returns the frames between the texts of a line, in order, each with the blanks around it.
+    """Returns the frames between the texts of a line, in order, each with the spaces around it.
 
-    Frames without a letter or digit between them are one.
+    Frames without a letter or digit between them are merged into one.
     """
     unordered = [frame for divider in DIVIDERS if re.search(divider.guard, line.text) for frame in divider.find(line)]
     frames: list[Frame] = []

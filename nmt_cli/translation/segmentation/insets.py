@@ -1,7 +1,7 @@
 """Finds sentences within a sentence: direct speech, and brackets with a sentence of their own.
 
-A network trained on sentences loses the words of a quotation, its quotes, or who speaks. Each part is therefore
-read as a sentence, and the marks between them are written as the target writes them:
+A network trained on sentences loses the words of a quotation, its quotes, or who speaks. Each part is therefore read as
+a sentence, and the marks between them are written as the target language writes them:
 
     “I am here,” he said, “and you are there.”      the source
     I am here | he said | and you are there.        what the network reads, `he said` after a quotation
@@ -63,7 +63,7 @@ class Inset(NamedTuple):
 def find_speech(text: str, languages: tuple[str, str], quotes: tuple[str, str]) -> Iterator[Inset]:
     """Yields the marks around quotations that a sentence reports; `quotes` are the target's.
 
-    Quotations alone, and quoted words, have none.
+    Quotations that stand alone, and quoted words, have none.
     """
     saying = find_rules(languages[0]).saying or "(?!)"
     is_chained = False  # whether a report stands between the quotation before and this one
@@ -108,7 +108,7 @@ def close_speech(quotation: re.Match[str], language: str, quote: str, *, reporte
 
 
 def find_bracketed(text: str, languages: tuple[str, str]) -> Iterator[Inset]:
-    """Yields the brackets around a sentence of its own, at the end of another."""
+    """Yields the brackets around a complete sentence at the end of another."""
     subject = find_rules(languages[0]).subjects
     for match in re.finditer(IN_BRACKETS, text) if subject else ():
         if re.match(rf"(?i:{subject})\s[^\W\dA-Z_]", match["inside"]):

@@ -62,7 +62,7 @@ class LineReader:
         notation: NumberNotation | None = None,
         languages: tuple[str, str] = ("", ""),
     ) -> None:
-        """`notation` writes numbers in the target's way; without it, they are unchanged.
+        """`notation` writes numbers in the target's notation; without it, they are unchanged.
 
         `languages` are the codes of source and target, empty if unknown.
         """
@@ -92,7 +92,7 @@ class LineReader:
         return self.rewrite(self.split(rewritten.text if rewritten else line), line)
 
     def split(self, line: str, *, whole: bool = False) -> list[Piece]:
-        """Returns the pieces of a line: empty for a blank line, a single one with `whole` if it fits.
+        """Returns the pieces of a line: none for a blank line, and with `whole` a single one if the line fits.
 
         A line without a letter outside its spans is one piece, kept byte for byte, unless it is an amount.
         """
@@ -127,7 +127,7 @@ class LineReader:
         return next(rewrite_pieces([changed], text, self.rewriter))
 
     def make_frame(self, line: str) -> Piece:
-        """Returns a line as one piece that is kept byte for byte, but for the marks of an amount alone."""
+        """Returns a line as one piece, kept byte for byte unless it is an amount, whose notation changes."""
         spans = tuple(self.find_spans(line))
         frame = Segment(line, spans, blank_before=False, ends_sentence=True, is_frame=True)
         return make_frame_piece(frame, is_amount=self.config.protect and is_amount(line))
@@ -150,7 +150,7 @@ class LineReader:
         return next((span for span in find_spans(text, self.context, SYNTAX) if span.kind is SpanKind.CHOICE), None)
 
     def divide(self, text: str) -> list[Segment]:
-        """Returns the frames and texts of a line that is divided; empty for any other."""
+        """Returns the frames and texts into which a line is divided; empty if it is not divided."""
         if not re.search(ANY_GUARD, text):
             return []
         quotes: Quotes | None = self.rewriter.find(Quotes)
@@ -276,7 +276,7 @@ class PieceMemory(Protocol):
         """Returns the pieces of a line, with translations where known."""
 
     def with_neighbours(self, translator: Any, most: int) -> Any:
-        """Returns a translator that is guided by at most `most` entries like each text."""
+        """Returns a translator guided by at most `most` similar entries for each text."""
 
     def link_pieces(self, tools: Any, pieces: Mapping[TextId, Piece]) -> dict[TextId, Translation]:
         """Returns the known translations whose words could be linked to their sources."""
@@ -296,7 +296,7 @@ class MatchedPiece(NamedTuple):
 
 
 def match_pieces(pieces: Sequence[Piece], target: str, reader: LineReader) -> list[MatchedPiece] | None:
-    """Returns each piece with its part of the normalised `target`, with masked spans; None if one is missing."""
+    """Returns each piece with its part of the normalised `target`, spans masked; None if a part or span is missing."""
     parts = split_target(pieces, target, reader)
     if parts is None:
         return None
@@ -312,7 +312,7 @@ def match_pieces(pieces: Sequence[Piece], target: str, reader: LineReader) -> li
 def split_target(pieces: Sequence[Piece], target: str, reader: LineReader) -> list[str] | None:
     """Returns the part of `target` for each piece, in order; None if their numbers differ.
 
-    Kept pieces occur unchanged in the target. Between two of them, it has as many sentences as the source.
+    Kept pieces must occur unchanged in the target, which must have as many sentences between them as the source.
     """
     parts: list[str] = []
     waiting, position = 0, 0  # the number of translated pieces before, and where their translation begins
@@ -334,7 +334,7 @@ def split_target(pieces: Sequence[Piece], target: str, reader: LineReader) -> li
 
 
 def split_sentences(text: str, count: int, reader: LineReader) -> list[str] | None:
-    """Returns the sentences of a text; None if there are not `count`."""
+    """Returns the sentences of a text; None unless there are exactly `count`."""
     text = text.strip()
     if count < 2:
         sentences = [text] if text else []
@@ -346,7 +346,7 @@ def split_sentences(text: str, count: int, reader: LineReader) -> list[str] | No
 
 
 def mask_target(piece: Piece, text: str) -> MaskedSide | None:
-    """Masks or takes out the piece's spans in its translation; None if one is missing.
+    """Masks or extracts the piece's spans in its translation; None if one is missing.
 
     Equal spans are numbered as in the source, in order.
     """

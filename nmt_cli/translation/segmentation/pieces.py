@@ -52,12 +52,12 @@ class Piece:
 
     @property
     def is_translated(self) -> bool:
-        """Whether there is anything to translate; a piece of only spans, digits and marks is kept."""
+        """Whether there is anything to translate; a piece of only spans, digits and punctuation is kept."""
         return self.recalled is None and (self.is_name or self.masked.has_words)
 
     @property
     def source_text(self) -> str:
-        """The normalised segment of the source; a frame includes the blanks at its ends."""
+        """The normalised segment of the source; a frame includes the spaces at its ends."""
         if self.segment.is_frame:
             return normalise_between(self.segment.text)
         if self.segment.spans:
@@ -98,7 +98,7 @@ class Piece:
 
     @property
     def source_words(self) -> dict[int, int]:
-        """Maps each word that the network reads to the segment's word."""
+        """Maps each word that the network reads to a word of the segment."""
         layout = self.layout
         starts = (match.start() for match in re.finditer(r"\S+", self.text))
         return {word: layout.find_word(layout.read.origins[start]) for word, start in enumerate(starts)}
@@ -107,7 +107,7 @@ class Piece:
     def unchanged(self) -> str:
         """The segment itself, normalised between its spans, which are written as in the translation.
 
-        A frame is exactly itself but for an amount; a piece recalled from a memory is its translation.
+        A frame is kept exactly unless it is an amount; for a piece recalled from a memory, this is its translation.
         """
         if self.recalled is not None:
             return self.recalled.text
@@ -122,7 +122,7 @@ class Piece:
 
 
 def align_letters(text: str, positions: Sequence[int]) -> AlignedText:
-    """Aligns the non-blank characters of a text with `positions` in another; blanks with the previous character's."""
+    """Aligns the characters of a text with `positions` in another; a space gets the previous character's position."""
     remaining, origin = iter(positions), 0
     characters: list[tuple[str, int]] = []
     for character in text:
@@ -132,7 +132,7 @@ def align_letters(text: str, positions: Sequence[int]) -> AlignedText:
 
 
 def normalise_between(text: str) -> str:
-    """Normalises the text between two spans, reducing blanks at each end to one."""
+    """Normalises the text between two spans, reducing the spaces at each end to one."""
     return normalise(f"|{text}|")[1:-1]
 
 

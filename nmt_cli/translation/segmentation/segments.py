@@ -43,18 +43,18 @@ UNIT = rf"[\d{COVERS}]\s?[mglhtsмлт]\.$"
 
 
 def has_mark_inside(text: str) -> bool:
-    """Whether a text has a mark before its last character.
+    """Whether a text has sentence-ending punctuation before its last character.
 
-    Fast, since nearly all texts are one sentence without one.
+    Fast, because nearly all texts are single sentences without any.
     """
     match = re.compile(ANY_MARK).search(text)
     return match is not None and match.end() < len(text.rstrip())
 
 
 def find_sentence_ends(covered: str, start: int, end: int, language: str) -> Iterator[int]:
-    """Yields the positions after each mark, and the blanks after it, that ends a sentence from `start` to `end`.
+    """Yields the position after each sentence end from `start` to `end`, including the spaces that follow.
 
-    `covered` is a text whose spans are covered, `language` its code.
+    `covered` is a text whose spans are covered; `language` is the code of its language.
     """
     is_cased = any(map(str.isupper, covered))
     for match in re.compile(END).finditer(covered, start, end):
@@ -64,7 +64,7 @@ def find_sentence_ends(covered: str, start: int, end: int, language: str) -> Ite
 
 
 def ends_with_mark(covered: str) -> bool:
-    """Whether a text ends with a mark that may end a sentence."""
+    """Whether a text ends with punctuation that may end a sentence."""
     return (
         re.search(
             rf"[{BLANK_AFTER}{SOLID}](?:[{CLOSERS}{COVERS}{EMOJI_COVER}]|[ {characters.THIN_BLANKS}][»›])*\s*$",
@@ -75,8 +75,7 @@ def ends_with_mark(covered: str) -> bool:
 
 
 def ends_sentence(covered: str, match: re.Match[str], start: int, rules: LanguageRules, *, is_cased: bool) -> bool:
-    """Whether a new sentence begins after `match`; in a text without capitals, a lower-case letter there proves
-    nothing.
+    """Whether a new sentence begins after `match`; without capitals in the text, lower case there proves nothing.
 
     `start` is where the sentence begins.
     """
@@ -109,7 +108,7 @@ def ends_sentence(covered: str, match: re.Match[str], start: int, rules: Languag
 
 
 def begins_without_blank(covered: str, match: re.Match[str], rules: LanguageRules) -> bool:
-    """Whether a sentence begins right after the mark, as in "I like tea.I like coffee.", but not in a name."""
+    """Whether a sentence begins right after punctuation, as in "I like tea.I like coffee.", but not in a name."""
     position = match.start()
     if not (covered[position - 1].islower() and covered[position - 2 : position - 1].isalpha()):
         return False
@@ -199,9 +198,7 @@ class SegmentedLine(NamedTuple):
     language: str
 
     def fits_within(self, start: int, end: int, max_words: int) -> bool:
-        """Whether the text from `start` to `end` has at most `max_words` words and enough placeholders for its masked
-        spans.
-        """
+        """Whether a range has at most `max_words` words, and enough placeholders exist for its masked spans."""
         return self.count_masked(start, end) <= len(PLACEHOLDERS) and (
             end - start <= max_words or self.count_words(start, end) <= max_words
         )
@@ -209,7 +206,7 @@ class SegmentedLine(NamedTuple):
     def count_words(self, start: int, end: int) -> float:
         """Counts the words from `start` to `end`; a span counts as one.
 
-        In a script without blanks, two characters count as one word.
+        In a script without spaces, two characters count as one word.
         """
         text = re.sub(COVERED, "x", self.covered[start:end])
         return max(len(text.split()) + len(find_unspaced(text)) / 2, len(text) / MAX_WORD_LETTERS)
@@ -257,7 +254,7 @@ def find_sentence_starts(text: str, spans: Sequence[Span], language: str = "") -
 def split_to_fit(
     line: SegmentedLine, start: int, end: int, max_words: int, level: int, *, must_split: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """Yields ranges that fit and cover `start` to `end`; with `must_split`, at least the parts of this level."""
+    """Yields ranges that fit and cover `start` to `end`; with `must_split`, divides at least at this level."""
     if level == len(LEVELS) or (not must_split and line.fits_within(start, end, max_words)):
         yield start, end
         return
@@ -307,7 +304,7 @@ def make_segment(line: SegmentedLine, start: int, end: int, previous_end: int) -
 
 
 def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> Iterator[str]:
-    """Yields each translation's addition to the line: its text, after a blank if the source or the script needs one."""
+    """Yields each translation's addition to the line: its text, after a space if the source or the script needs one."""
     left = ""  # the last text that is not empty
     for number, (segment, translation) in enumerate(zip(segments, translations, strict=True)):
         inside = number < len(segments) - 1 and not segment.ends_sentence and not segment.is_frame
@@ -319,7 +316,7 @@ def join_segments(segments: Sequence[Segment], translations: Sequence[str]) -> I
 
 
 def wants_blank(left: str, right: str, blank: bool) -> bool:
-    """Whether a blank goes between two segments; never between characters of scripts without blanks."""
+    """Whether a space goes between two segments; never between characters of scripts without spaces."""
     solid = [is_solid(left[-1]), is_solid(right[0])]
     return not all(solid) and (blank or left[-1] in characters.END_MARKS or solid[0] != solid[1])
 
@@ -330,7 +327,7 @@ def has_frame_after(segments: Sequence[Segment], number: int) -> bool:
 
 
 def drop_full_stop(source: str, translation: str, marks: str) -> str:
-    """Removes a full stop from the translation of a part of a sentence; it may end in its source's pause.
+    """Removes the final full stop from the translation of a part of a sentence, or replaces it with the source's pause.
 
     `marks` are all characters that count as a full stop.
     """

@@ -209,7 +209,7 @@ PARENTS = [
     (("eng", "vie"), {}, None),  # from which training starts by default
     (("eng", "vie"), {"report": True}, "starting from eng-deu, with the same source language"),
     (("fra", "deu"), {"report": True}, "starting from eng-deu, with the same target language"),
-    (("eng", "deu"), {}, "starting from eng-deu, which may know the test sentences"),
+    (("eng", "deu"), {}, "starting from eng-deu, which may have seen the test sentences"),
     (("vie", "eng"), {"report": True, "is_reversed": True}, "starting from eng-deu, with the same source language"),
     (("spa", "shp"), {"report": True}, None),
     (("eng", "vie"), {"report": True, "has_parent": True}, None),

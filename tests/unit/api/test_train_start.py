@@ -73,7 +73,7 @@ def test_a_run_with_a_time_limit_says_why_it_starts_from_no_model(vietnamese: Pr
     request = make_request(vietnamese, ("time",), time="5m")
     assert explain_start(None, list_open_starts(request), request.training) == (
         "does not start from eng-deu, since --time chooses the size of the network, though it has the same source "
-        "language; --init-from eng-deu does"
+        "language; to start from it, add --init-from eng-deu"
     )
 
 

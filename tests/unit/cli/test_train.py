@@ -180,7 +180,9 @@ def test_a_line_says_which_installed_model_few_pairs_start_from(
     assert line not in " ".join(train("--init-from", "none").split())
     assert starts == ["eng-deu", None]
     monkeypatch.setattr(PreparedCorpus, "load", lambda directory: make_corpus(2_000, ("eng", "deu")))
-    line = "does not start from eng-deu, which may know the test sentences; --init-from eng-deu does"
+    line = (
+        "does not start from eng-deu, which may have seen the test sentences; to start from it, add --init-from eng-deu"
+    )
     assert line in " ".join(train().split()) and starts[-1] is None
 
 

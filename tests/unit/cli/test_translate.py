@@ -48,7 +48,7 @@ def test_every_sentence_that_was_searched_again_is_told(capsys: pytest.CaptureFi
     repairs = (Repair("loop", "wider beam"), Repair("empty", None))
     found = summary(capsys, line(hypothesis(), repairs=repairs))
     assert "1 sentence was translated again, which repaired 1 loop (line 1) " in f"{found} "
-    assert "1 sentence was translated again without success, check them: 1 empty" in found
+    assert "1 sentence was translated again without success; check them: 1 empty" in found
 
 
 def test_untranslated_words_are_named(capsys: pytest.CaptureFixture[str]) -> None:

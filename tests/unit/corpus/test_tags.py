@@ -209,7 +209,7 @@ def test_text_without_translations_has_tags_that_pairs_have(tmp_path: Path) -> N
     texts, tags = corpus.read_monolingual("target"), corpus.read_monolingual_tags("target")
     assert tags == [parse_tag_list("to:nl" if "schapen" in text else "ui") for text in texts]
     assert reverse_corpus(corpus).read_monolingual_tags("source") == [reverse_tags(own) for own in tags]
-    with pytest.raises(OptionError, match="no pair has the tag >fr of monolingual text"):
+    with pytest.raises(OptionError, match="no pair has the tag >fr, which the monolingual text has"):
         prepare_pairs(tmp_path / "..", toy_pairs(100), monolingual_target=(f"{more}=fr",))
 
 

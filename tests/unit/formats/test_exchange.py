@@ -75,7 +75,7 @@ def test_varieties_are_one_language_unless_one_is_asked_for(tmp_path: Path) -> N
     path.write_text(TMX.format(UNIT.replace("</tu>", british).format("Aufzug", "elevator")))
     reader = open_reader(CorpusFile(path), ReadOptions())
     assert [(row.source, row.target) for row in reader] == [("elevator", "Aufzug")]
-    assert reader.notes == [f"{path.name}: further variants of a language in one unit, which were left out: 1"]
+    assert reader.notes == [f"{path.name}: additional variants of a language in one unit, left out: 1"]
     assert texts(path, path.read_text(), source_language="en-GB") == [("lift", "Aufzug")]
 
 
@@ -86,7 +86,7 @@ def test_characters_that_xml_forbids_become_blanks_and_are_counted(tmp_path: Pat
     reader = open_reader(CorpusFile(path), ReadOptions())
     assert [row.source for row in reader] == ["a b"]
     assert reader.notes == [
-        f"{path.name}: blanks before the XML declaration were removed",
+        f"{path.name}: whitespace before the XML declaration was removed",
         f"{path.name}: 1 character that XML forbids: read as spaces",
     ]
 

@@ -28,7 +28,7 @@ from nmt_cli.settings import option_fields
         ),
         (
             {"attend_embeddings": True, "attention": "scaled-dot", "heads": 8, "embedding": 100},
-            "does not divide both --attention-units 256 and the width of what attention reads, 612",
+            "does not divide both --attention-units 256 and the width of the attention's input, 612",
         ),
         ({"attention": "bahdanu"}, "--attention cannot be 'bahdanu'"),
         ({"encoder_units": 7}, "--encoder-units is 7, but a bidirectional encoder needs an even number"),

@@ -121,7 +121,7 @@ def test_a_bundled_model_that_is_not_installed_names_its_installation(
     site: Path, prefix: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "prefix", prefix)
-    assert explain_missing_model(Path("eng-deu")).hint == f"install it in the folder of nmt's sources: {command}"
+    assert explain_missing_model(Path("eng-deu")).hint == f"install it from nmt's source folder: {command}"
     assert explain_missing_model(Path("model")).hint.endswith(command)
 
 

@@ -196,7 +196,7 @@ def change_card(model: Path, **changes: Any) -> None:
         (
             "source_tokenizer",
             "/etc/passwd",
-            'source_tokenizer is "/etc/passwd"; it must be the name of a file beside it',
+            'source_tokenizer is "/etc/passwd"; it must be the name of a file in the same directory',
         ),
         ("precision.default", "../x", 'precision.default is "../x"; it must be "float" or "int8"'),
         ("epochs", -3, "epochs is -3; it must be from 0 to 9.0072e+15"),

@@ -54,7 +54,7 @@ def test_a_detected_language_is_told_for_each_text() -> None:
 
 
 FRENCH, GERMAN = "Où est la gare, s'il vous plaît ?", "Wo ist der Bahnhof?"
-LOOKS_FRENCH = "the text looks like French, and is translated as English"
+LOOKS_FRENCH = "the text looks like French, but is translated as English"
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_alternatives_are_other_translations() -> None:
         ({"q": "a", "source": "en"}, "Invalid request: missing target parameter"),
         ({"q": "a", "source": "fr", "target": "de"}, "fr is not supported"),
         ({"q": "a", "source": "en", "target": "fr"}, "fr is not available as a target language from English"),
-        ({"q": {"a": 1}, "source": "en", "target": "de"}, "neither a text nor a list"),
-        ({"q": [1], "source": "en", "target": "de"}, "neither a text nor a list"),
+        ({"q": {"a": 1}, "source": "en", "target": "de"}, "neither a string nor a list"),
+        ({"q": [1], "source": "en", "target": "de"}, "neither a string nor a list"),
     ],
 )
 def test_what_is_wrong_is_said_as_libretranslate_says_it(values: dict[str, object], message: str) -> None:

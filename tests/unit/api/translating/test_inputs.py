@@ -72,7 +72,7 @@ def test_a_link_to_a_file_elsewhere_is_left_out_and_one_within_the_folder_is_not
     content = list_files([book], f"{book}/out", DocumentOptions())
     names = [str(file.relative) for file in content.files]
     assert ("two/linked.txt" in names) is not is_left_out
-    line = f"{book / 'two/linked.txt'} (a link to a file outside of the folder)"
+    line = f"{book / 'two/linked.txt'} (a link to a file outside the folder)"
     assert (line in content.describe_skipped()) is is_left_out
 
 

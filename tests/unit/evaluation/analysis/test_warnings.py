@@ -52,7 +52,7 @@ def test_good_sentences_raise_no_doubt() -> None:
     assert list_warnings(["bleu", "chrf"], ["Das ist so."] * 100, [["Das war so."]] * 100) == []
 
 
-@pytest.mark.parametrize(("words", "said"), [(4, "have 57% of the words"), (6, "")])
+@pytest.mark.parametrize(("words", "said"), [(4, "have 57% as many words"), (6, "")])
 def test_a_brevity_penalty_is_told_in_words_if_it_costs_much(words: int, said: str) -> None:
     reference = "das ist ein Satz mit sieben Wörtern".split()
     material = Material([" ".join(reference[:words])] * 100, [[" ".join(reference)]] * 100)

@@ -214,8 +214,8 @@ def test_a_translation_of_low_confidence_is_replaced_and_fails_a_check(otherwise
 @pytest.mark.parametrize(
     ("read", "text", "reason"),
     [
-        ("▁we ▁see ▁zebra", "wir sehen", "; in the source, never seen in training: zebra"),
-        ("▁we ▁see", "wir xkwo", "; in the translation, never seen in training: xkwo"),
+        ("▁we ▁see ▁zebra", "wir sehen", "; words in the source never seen in training: zebra"),
+        ("▁we ▁see", "wir xkwo", "; words in the translation never seen in training: xkwo"),
         ("▁we ▁zebra", "wir zebra", ""),  # copied
         ("▁we ▁see", "wir sehen", ""),
     ],

@@ -17,7 +17,7 @@ def test_a_form_that_the_glossary_lacks_is_reported() -> None:
     context = CheckContext("eng", "deu", glossary=Glossary({"landlord": "Vermieter"}))
     failed = check_terms("Our landlords came.", "Unsere Hausherren kamen.", context)
     assert failed is not None
-    assert failed.message == "landlords looks like landlord, but has no line in the glossary"
+    assert failed.message == "landlords looks like landlord, but is not in the glossary"
     assert check_terms("Our landlord came.", "Unser Vermieter kam.", context) is None
     assert check_terms("Our landlords came.", "Wir sprachen mit Vermietern.", context) is None
     placed = CheckContext(placed=(Placed("ikuo", "network", False, True), Placed("Bo", "network", False, True)))

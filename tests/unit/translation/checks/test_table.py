@@ -66,7 +66,7 @@ def test_the_checks_of_the_best_hypothesis_are_kept_with_the_translation() -> No
 def test_marks_whose_words_have_no_translation_fail_a_check() -> None:
     translation = aligned("Go on !", ["Los", "!"], [0, 2])._replace(unplaced=("on",))
     assert check_translation(translation, GERMAN).checks == (
-        FailedCheck("enclosed words", "no translation of the marked on"),
+        FailedCheck("enclosed words", "no translation for the marked-up words on"),
     )
 
 
