@@ -1,1 +1,1 @@
-"""Finds spans that must arrive unchanged, and masks them. Does not depend on search."""
+"""Finds spans that must survive translation unchanged, and masks them. Does not depend on search."""

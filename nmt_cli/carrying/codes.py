@@ -1,10 +1,10 @@
-"""Codes: words, phrases and joined spans that do not look like words of the training text.
+"""Finds codes: words, phrases and joined spans that do not look like words of the training text.
 
 `report.pdf`, `C++` and `git commit -m "x"` are codes, and so is `%s:%s` as a whole. `{0}` and `{1}` in `{0}here{1}`
 enclose a word, as tags do.
 
-    CodeFinder          Type f(x, y) in main.cpp    f(x, y), a phrase with blanks and brackets; main.cpp, a word
-    join_tokens         %s:%s, {width}px            what belongs to a masked span in its token is one code with it
+    CodeFinder          Type f(x, y) in main.cpp    f(x, y), a phrase with spaces and brackets; main.cpp, a word
+    join_tokens         %s:%s, {width}px            a masked span and the rest of its token become one code
     take_wraps_out      Click {0}here{1}            both are taken out, so that no network can lose the word
 
 The words of the training text decide: `and/or` is not a code, and `foo.bar` is a code if the training text never
@@ -73,18 +73,18 @@ COMMON_SHARE = 0.01  # occurrences per text from which a word links others
 
 
 def make_code(text: str, start: int, end: int) -> Span:
-    """Returns the characters from `start` to `end` of a text as a code."""
+    """Returns the characters of a text from `start` to `end` as a code."""
     return Span(start, end, text[start:end], SpanKind.CODE)
 
 
 def may_be_phrase(part: str) -> bool:
-    """Whether a part of a text between blanks may belong to a phrase."""
+    """Whether a space-separated part of a text may belong to a phrase of code."""
     is_letter = part[:1].isupper() and not part[1:2].isalnum()
     return "«" in part or is_letter or part.startswith(("_", "*", "[")) or re.match(ENUMERATOR, part) is not None
 
 
 def find_enumerators(text: str) -> list[tuple[int, int]]:
-    """Returns the bracketed letters that enumerate parts of a sentence; one at its beginning belongs to its frame."""
+    """Returns the bracketed letters that number parts of a sentence, except one that begins the sentence."""
     matches = list(re.finditer(ENUMERATOR, text)) if "(" in text else []
     return [match.span() for match in matches if match.start() > 0] if len(matches) > 1 else []
 
@@ -107,7 +107,7 @@ RIGHT = rf"(?i:{FILE_ENDING})|[:@=/_.]?[A-Za-z_][\w/:]*+(?i:{FILE_ENDING})?(?!['
 
 
 def join_tokens(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Span]:
-    """Joins masked spans with the rest of their token; spans are in order."""
+    """Joins each masked span with the rest of its token; `spans` must be in order."""
     joined: list[Span] = []
     for span, following in zip(spans, [*spans[1:], None], strict=True):
         if span.kind in QUOTED_KINDS and not span.is_extracted and is_quoted(span, text):
@@ -123,7 +123,7 @@ def join_tokens(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Spa
 
 
 def is_quoted(span: Span, text: str) -> bool:
-    """Whether single quotes, which a network takes for apostrophes, enclose a span alone."""
+    """Whether single quotes, which a network mistakes for apostrophes, enclose nothing but a span."""
     if not span.start or not text[span.start - 1] == text[span.end : span.end + 1] == "'":
         return False
     before, behind = text[: span.start - 1][-1:], text[span.end + 1 :][:1]
@@ -131,7 +131,7 @@ def is_quoted(span: Span, text: str) -> bool:
 
 
 def extend_token(span: Span, text: str, start: int, end: int, is_word: WordTest) -> Span:
-    """Extends a span by adjacent text, from `start` to `end` at most, unless that consists of words."""
+    """Extends a span by adjacent text between `start` and `end`, unless that text consists of words."""
     before = re.search(LEFT, text[start : span.start])
     after = re.match(RIGHT, text[span.end : end])
     abbreviates = before and before[0].endswith(".") and span.is_number  # ca.100
@@ -141,9 +141,9 @@ def extend_token(span: Span, text: str, start: int, end: int, is_word: WordTest)
 
 
 def is_variable(sign: Span, text: str, context: Context) -> bool:
-    """Whether a sign belongs to the word after it, in small letters, that training never had: `*args`, `&x`.
+    """Whether a sign belongs to the word after it, which is in lower case and unseen in training: `*args`, `&x`.
 
-    `_` and `~` begin an entry of a menu (`_zoom`), and variables only within a text.
+    At the start of a text, `_` and `~` mark a menu entry (`_zoom`); elsewhere they may begin a variable.
     """
     signs = VARIABLE_SIGNS | SIGNS_WITHIN if sign.start else VARIABLE_SIGNS
     if context.is_word is None or sign.text not in signs:
@@ -153,7 +153,7 @@ def is_variable(sign: Span, text: str, context: Context) -> bool:
 
 
 def is_no_word(part: str, is_word: WordTest) -> bool:
-    """Whether a part of a token is more than known words and capitalised ones; one letter is a word by itself only."""
+    """Whether a part of a token has more than known or capitalised words; a single letter does not count as a word."""
     words = re.findall(r"[^\W\d_]+", part)
     is_marked = "_" in part or re.search(f"(?i:{FILE_ENDING})", part) is not None
     return not words or is_marked or any(len(word) == 1 or is_strange(word, is_word) for word in words)
@@ -164,7 +164,7 @@ def is_strange(word: str, is_word: WordTest) -> bool:
 
 
 def is_one_token(first: Span, second: Span, text: str) -> bool:
-    """Whether signs alone are between two spans, which are not both numbers; or a blank between two placeholders."""
+    """Whether only signs separate two spans that are not both numbers, or a space separates two placeholders."""
     if first.is_extracted or first.kind not in PROGRAM_TOKENS or {first.kind, second.kind} <= NUMERIC:
         return False
     is_value = second.text[0] == "<" and re.search(BEFORE_VALUE, f"{first.text} ") is not None
@@ -209,7 +209,7 @@ WRAPPED_WORD = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
 
 
 def take_wraps_out(spans: Sequence[Span], text: str, is_word: WordTest) -> list[Span]:
-    """Takes codes that wrap words out of a text; `is_word` tells words from parts of codes."""
+    """Takes codes that wrap words out of a text; `is_word` distinguishes words from parts of codes."""
     result = list(spans)
     tokens = [index for index, span in enumerate(spans) if span.kind is SpanKind.WRAP or not span.is_extracted]
     wrapping: set[int] = set()
@@ -229,7 +229,7 @@ def take_out(span: Span, pair: Pair | None) -> Span:
 
 
 def is_pair(first: Span, second: Span, text: str, is_word: WordTest) -> bool:
-    """Whether two codes adjoin what is between them: known words, and no letter or digit outside; `x` multiplies."""
+    """Whether two codes directly enclose known words, with no letter or digit outside; `x` is a times sign."""
     inside, before, after = text[first.end : second.start], text[: first.start][-1:], text[second.end :][:1]
     if first.kind is second.kind is SpanKind.WRAP:
         return inside.strip() == inside != ""
@@ -240,7 +240,7 @@ def is_pair(first: Span, second: Span, text: str, is_word: WordTest) -> bool:
 
 
 def touches_word(span: Span, text: str, is_word: WordTest) -> bool:
-    """Whether a known word adjoins the sign with which a span begins or ends: `{n}dogs`, `dogs{n}`."""
+    """Whether a span begins or ends with a sign that touches a known word: `{n}dogs`, `dogs{n}`."""
     if span.kind not in PROGRAM_TOKENS:
         return False
     before = re.search(f"{WRAPPED_WORD}$", text[max(0, span.start - REACH) : span.start])
@@ -282,9 +282,7 @@ class CodeFinder:
         self.grammar = "|".join(filter(None, (rules.determiners, rules.subjects, rules.objects, rules.noun_signs)))
 
     def find_lone_code(self, text: str) -> Span | None:
-        """Returns the only word of a text if it is a few capitals, and no word that training had in small letters; or a
-        value of programs, as cells of tables are.
-        """
+        """Returns the only word of a text if it is `true`, `false`, or a few capitals not usually in lower case."""
         if text in ("true", "false"):
             return make_code(text, 0, len(text))
         if len(text) > 2 * LONGEST_CODE or not text.isupper():
@@ -298,7 +296,7 @@ class CodeFinder:
         return make_code(text, text.index(word), text.index(word) + len(word))
 
     def find_phrases(self, text: str) -> list[Span]:
-        """Returns the phrases of code in order; of those that overlap, the first."""
+        """Returns the phrases of code in order, keeping the first of those that overlap."""
         ranges = [
             *self.find_calls(text),
             *self.find_commands(text),
@@ -314,7 +312,7 @@ class CodeFinder:
         return phrases
 
     def find_calls(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields calls, and elements of lists: `main()`, `foo.bar(x)`, `a[i]`, but not `file(s)`, `house[1]`."""
+        """Yields calls and elements of lists: `main()`, `foo.bar(x)`, `a[i]`, but not `file(s)` or `house[1]`."""
         for match in re.finditer(CALL, text) if "(" in text or "[" in text else ():
             name, rest = match["name"], match["rest"]
             is_variable = len(name) == 1 and (rest[0] == "[" or re.fullmatch(VARIABLES, rest) is not None)
@@ -322,8 +320,8 @@ class CodeFinder:
                 yield match.span()
 
     def find_commands(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields commands with options, from the first word that training never had, or that alone is in capitals; but
-        not `git with -m`.
+        """Yields commands with options, starting at the first word that is unknown or, in a text of mixed case, in
+        capitals; but not `git with -m`.
         """
         is_shouted = text.isupper()
         for match in re.finditer(COMMAND, text) if " -" in text else ():
@@ -334,7 +332,7 @@ class CodeFinder:
                 yield match.start() + unknown, match.end()
 
     def find_variables(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields words in brackets beside others: `[name]`, but not `[not]`, `[him]`, which a writer has added."""
+        """Yields bracketed variables next to words: `[name]`, but not `[not]` or `[him]`, which a writer added."""
         for match in re.finditer(VARIABLE, text) if "[" in text else ():
             is_common = (
                 self.source.count_word(match["name"]) >= FUNCTION_SHARE * self.source.texts
@@ -345,12 +343,12 @@ class CodeFinder:
                 yield match.span()
 
     def has_strange_part(self, word: str) -> bool:
-        """Whether training never had a part of a word, which is more than capitalised."""
+        """Whether a part of a word is unseen in training and not merely capitalised."""
         parts = re.findall(r"[^\W\d_]{2,}", word)
         return any(is_strange(part, self.source.has_word) for part in parts)
 
     def find_glued(self, written: str, start: int) -> list[Span]:
-        """Returns the signs that touch known words, if there is nothing else between two blanks; else it is a code."""
+        """Returns the signs attached to known words; none if anything else is attached, as the whole is then a code."""
         signs = list(re.finditer(GLUED, written))
         words = [word.strip(END_MARKS + PAUSES) for word in re.split(GLUED, written)]
         if not all(word == "" or self.source.has_word(word) for word in words):
@@ -373,16 +371,16 @@ class CodeFinder:
         return signs[0] if is_code else ""
 
     def is_lone_sign(self, part: str) -> bool:
-        """Whether a part of a text between blanks consists of signs that training almost never had."""
+        """Whether a space-separated part of a text consists of signs, at least one of them rare in training."""
         return re.fullmatch(LONE_SIGN, part) is not None and self.has_rare_sign(part)
 
     def has_rare_sign(self, part: str) -> bool:
-        """Whether training almost never had one of the signs in this part of a text."""
+        """Whether one of the signs in this part of a text almost never occurs in training."""
         most = max(RARE_SIGN_COUNT, RARE_SIGN_SHARE * self.source.texts)
         return any(self.source.character_counts.get(sign, 0) <= most for sign in part)
 
     def is_code(self, word: str) -> bool:
-        """Whether a word, without surrounding marks, is written unlike any word of a language."""
+        """Whether a word, without surrounding punctuation, is written unlike any word of a language."""
         if word.isalpha() or not has_letters(word):
             return False
         if re.fullmatch(FLAGS, word):
@@ -402,7 +400,7 @@ class CodeFinder:
         return re.fullmatch(TYPED, word) is not None or ("." in word and self.is_file(word)) or self.is_member(word)
 
     def is_term(self, written: str) -> bool:
-        """Whether a word has signs of mathematics, and no word that training had: `πr²`, but not `dog²`, a note."""
+        """Whether a word has mathematical signs and contains no known word: `πr²`, but not `dog²`, which has a note."""
         if written.isascii() or not has_letters(written) or not re.search(TERM_ALONE, written):
             return False
         parts = re.findall(r"[^\W\d_]+", written)
@@ -415,12 +413,12 @@ class CodeFinder:
         return frozenset(part for parts in compounds for part in parts[1:-1])
 
     def is_member(self, word: str) -> bool:
-        """Whether a full stop or a colon joins parts, one of which training never had: `foo.bar`, `xml:lang`."""
+        """Whether a full stop or a colon joins parts, one of them unseen in training: `foo.bar`, `xml:lang`."""
         parts = re.split("[.:]", word)
         return len(parts) > 1 and len(parts[-1]) > 1 and self.has_strange_part(word)
 
     def is_path(self, word: str) -> bool:
-        """Whether a word with a slash is a path, a unit or a sign such as I/O, not alternatives such as and/or."""
+        """Whether a word with a slash is a path, a unit or an abbreviation such as I/O, not a choice such as and/or."""
         parts = [part for part in word.replace("/-", "/").split("/") if part]  # Mieter/-in has two words
         if word[0] in "/." or word.count("/") > 1 or self.is_file(parts[-1]):
             return True
@@ -430,7 +428,7 @@ class CodeFinder:
         return len(parts) > 1 and any(not self.source.has_word(part) for part in short)
 
     def is_file(self, word: str) -> bool:
-        """Whether a word with a full stop names a file, a program or a member of one, and is no abbreviation."""
+        """Whether a word with a full stop names a file, a program or a member of one, and is not an abbreviation."""
         first, *parts = word.split(".")
         if not parts or parts[-1] == "":
             return False
@@ -440,12 +438,12 @@ class CodeFinder:
 
 
 def strip_marks(part: str) -> str:
-    """Returns a part of a text without the marks around its word."""
+    """Returns a word without the punctuation around it."""
     return part.lstrip(BEFORE_WORD).rstrip(BEHIND_WORD)
 
 
 def widen_code(text: str, start: int, end: int) -> Span:
-    """Returns a code with the bracket beside it whose partner it has: `[a-z]+`, `count(*)`."""
+    """Returns a code extended by an adjacent bracket that completes a pair: `[a-z]+`, `count(*)`."""
     code = text[start:end]
     for opening, closing in ("()", "[]"):
         depth = code.count(opening) - code.count(closing)

@@ -1,12 +1,12 @@
-"""Dates with a month name, ranges of dates, and abbreviated days: finds them and writes them in the target language.
+"""Finds dates with a month name, date ranges and abbreviated days, and writes them in the target language.
 
 `3 May 2024` becomes `3. Mai 2024`, `Mon-Fri` becomes `Mo-Fr`.
 
     He came on March 12.    is March 12, with month 3, day "12" and no year
     am 12. März             is what replaces "on March 12", if the network lost the month or the number
 
-A `Calendar` has the names of months and days of a language and the order of its dates (CLDR, 158 languages); the
-phrases around a date are those of its `LanguageRules`.
+A `Calendar` holds a language's names of months and days and the order of its dates (CLDR, 158 languages); the phrases
+around a date come from its `LanguageRules`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ DAY_ENDING = 1  # the same of the name of a day, which compounds may begin with:
 
 
 class Date(NamedTuple):
-    """A date in a text, from `start` to `end`; the day or the year may be missing, in a range both."""
+    """A date in a text, from `start` to `end`; the day or the year may be missing, or both in a range."""
 
     start: int
     end: int
@@ -97,7 +97,7 @@ class Calendar(NamedTuple):
         return re.search(rf"(?i:{'|'.join(map(re.escape, stems))})|(?<![^\W_]){short}(?![^\W_])", text) is not None
 
     def writes_so(self, date: str) -> bool:
-        """Whether a text is a date in the language's order, with its mark after a day that comes first."""
+        """Whether a date is in the language's order, with the right mark after a day that comes first."""
         if re.match(r"\d{1,2}(?!\d)", date) is None:
             return date[0].isdigit() or not self.day_pattern.startswith("{day}")
         return ("{day}." in self.day_pattern) == (re.search(r"\d\.", date) is not None)
@@ -138,7 +138,7 @@ READ_BY_NETWORK = frozenset({"since", "before", "after"})  # which decide the te
 
 @cache
 def write_month_pattern(language: str) -> str:
-    """Returns the pattern of a month, written in usual case or in capitals."""
+    """Returns the pattern of a month name in its usual case or in capitals."""
     calendar = load_calendar(language)
     names = {name for month in calendar.names for name in month} if calendar is not None else set()
     written = {form for name in names for form in (name, name[0].upper() + name[1:], name.upper())}
@@ -158,16 +158,14 @@ def write_days_pattern(language: str, behind_list: str = "") -> str:
 
 
 def find_link(language: str) -> str:
-    """Returns the word before the last item of a list: and; "" if it is not known."""
+    """Returns the word before the last item of a list, such as "and"; "" if it is not known."""
     first = find_rules(language).list_links.partition("|")[0]
     return first if first.isalpha() else ""
 
 
 @cache
 def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ...]:
-    """Returns the patterns of the dates of a language whose months have names, in usual case, in capitals or in any
-    case.
-    """
+    """Returns the patterns of a language's dates with month names, in usual case and capitals, or in any case."""
     month, rules = write_month_pattern(language), find_rules(language)
     day = rf"{BEFORE_DAY}{write_days_pattern(language)}(?:{rules.ordinal_endings}|\.)?"
     clause = "|".join(filter(None, (rules.subjects, rules.determiners)))  # May 3 and 4 we are closed
@@ -185,7 +183,7 @@ def compile_forms(language: str, *, any_case: bool) -> tuple[re.Pattern[str], ..
 
 @cache
 def compile_range_end(language: str, *, any_case: bool) -> re.Pattern[str]:
-    """Returns the pattern of an end of a range without a month or a number: of `3 to 5 May`, of `March to June`."""
+    """Returns the pattern of a range end without a month or a number, such as `3` of `3 to 5 May`."""
     day = rf"{write_days_pattern(language)}(?:\.|{find_rules(language).ordinal_endings})?(?!\w)"
     return re.compile(f"{day}|{write_month_pattern(language)}", re.IGNORECASE if any_case else 0)
 
@@ -193,11 +191,11 @@ def compile_range_end(language: str, *, any_case: bool) -> re.Pattern[str]:
 class DateKind(LostKind):
     """Dates with a month name: `on March 12` becomes `am 12. März`.
 
-    All those of a sentence are carried as the target writes them.
+    If one is lost or wrong, all dates of the sentence are carried, as the target writes them.
     """
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
-        """Returns the dates whose month is missing; those of numbers are numbers, too."""
+        """Returns the dates whose month is missing; dates in digits alone are treated as numbers."""
         dates, target = self.read_dates(attempt, context)
         lost = [date for date in dates if not (target and target.has_month(attempt.written, date.month))]
         return Difference([attempt.text[date.start : date.end] for date in lost])
@@ -215,8 +213,8 @@ class DateKind(LostKind):
         return is_long_enough and may_have_dates(text, context.languages[0])
 
     def read_dates(self, attempt: Attempt, context: Context) -> tuple[list[Date], Calendar | None]:
-        """Returns the dates of a sentence, also those whose numbers and month are already carried, and the target's
-        calendar; no dates without one.
+        """Returns the dates of a sentence, including those whose numbers and month are already carried, and the
+        target's calendar; no dates without a calendar.
         """
         others = [span for span in attempt.spans if not (span.is_number or span.kind is SpanKind.NAME)]
         dates = list(find_dates(cover_spans(attempt.text, others), context.languages[0]))
@@ -240,7 +238,7 @@ DATES = DateKind(
 
 
 class FullWeekdayKind(LostKind):
-    """Days of the week in full: `on Monday` becomes `am Montag`. They need phrases for days in both languages."""
+    """Days of the week in full: `on Monday` becomes `am Montag`. Both languages must have phrases for days."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
         return Difference([match[0] for _, match in self.find_missing(attempt, context)])
@@ -264,7 +262,7 @@ FULL_WEEKDAYS = FullWeekdayKind(SpanKind.FULL_WEEKDAY, cues=r"\S\s+[^\W\d_]{4}|[
 
 
 def is_written_wrongly(date: Date, attempt: Attempt, calendar: Calendar, context: Context) -> bool:
-    """Whether a number of a date is missing from the translation, or month and numbers are no date there."""
+    """Whether the translation lacks a number of a date, or has its month and numbers but not as a date."""
     from nmt_cli.carrying.number_values import compare_numbers  # which few lines need
     from nmt_cli.carrying.numbers import NUMBER
 
@@ -280,13 +278,12 @@ def is_written_wrongly(date: Date, attempt: Attempt, calendar: Calendar, context
 
 
 def write_date(text: str, date: Date, spans: Sequence[Span], languages: tuple[str, str]) -> Span:
-    """Returns a date as the target writes it, with what relates the sentence to it, such as "until".
+    """Returns a date as the target writes it, with the phrase that relates the sentence to it, such as "until".
 
-    Marks that enclose the date alone, `by *July 4*`, stay around it.
+    Markup that encloses only the date stays around it: `by *July 4*`.
 
-    Both languages need a phrase for that. A network cannot see that a placeholder stands for a date. It still reads
-    words that tell when something happens (`READ_BY_NETWORK`), of which only the article is written here: seit dem 12.
-    März.
+    Both languages must have such a phrase. A network cannot see that a placeholder stands for a date. It still reads
+    words that decide the tense (`READ_BY_NETWORK`); only the article after them is written here: seit dem 12. März.
     """
     source_language, target_language = languages
     calendar = load_calendar(target_language)
@@ -311,7 +308,7 @@ def write_date(text: str, date: Date, spans: Sequence[Span], languages: tuple[st
 
 
 def widen_to_marks(start: int, end: int, spans: Sequence[Span]) -> tuple[int, int]:
-    """Returns the characters from `start` to `end` with the pairs of marks and tags that enclose nothing else."""
+    """Returns the range from `start` to `end`, extended by pairs of marks and tags that enclose nothing else."""
     opening = {span.end: (span.start, span.pair.name) for span in spans if span.pair and not span.pair.closes}
     closing = {span.start: (span.end, span.pair.name) for span in spans if span.pair and span.pair.closes}
     while start in opening and end in closing and opening[start][1] == closing[end][1]:
@@ -320,7 +317,7 @@ def widen_to_marks(start: int, end: int, spans: Sequence[Span]) -> tuple[int, in
 
 
 def join_ranges(dates: Sequence[Span], text: str) -> list[Span]:
-    """Joins dates that a blank alone separates from each other with their phrases: `from March 3` `to March 12`."""
+    """Joins dates with phrases if only a space separates them: `from March 3` `to March 12`."""
     joined: list[Span] = []
     for date in dates:
         if joined and text[joined[-1].end : date.start].isspace():
@@ -331,7 +328,7 @@ def join_ranges(dates: Sequence[Span], text: str) -> list[Span]:
 
 
 def join_time(date: Span, attempt: Attempt, languages: tuple[str, str]) -> Span:
-    """Returns a date with the time after it, as one: `on May 5 at 10:30`."""
+    """Returns a date joined with the time after it: `on May 5 at 10:30`."""
     source, target = (find_rules(code).day_phrases.get("on", "").split("|")[1:] for code in languages)
     link = re.compile(rf"(?P<pause>,)?\s(?(pause)|(?:{'|'.join(source) or '(?!)'})\s)").match(attempt.text, date.end)
     times = (span for span in attempt.spans if link and span.start == link.end())
@@ -342,7 +339,7 @@ def join_time(date: Span, attempt: Attempt, languages: tuple[str, str]) -> Span:
 
 
 def find_relation(before: str, language: str, *, has_day: bool) -> tuple[str, int]:
-    """Returns the English name of the phrase at the end of a text, and where it begins; "" for none.
+    """Returns the English name of the phrase at the end of a text, and where it begins; "" if there is none.
 
     A phrase that ends a range counts only after one that begins it.
     """
@@ -356,7 +353,7 @@ def find_relation(before: str, language: str, *, has_day: bool) -> tuple[str, in
 
 @cache
 def compile_relation(relation: str, language: str) -> re.Pattern[str]:
-    """Returns the pattern of what so relates something to a day or a month, with an article."""
+    """Returns the pattern of a language's phrases for a relation to a day or a month, with an article."""
     phrases = {list_phrases(language, has_day=has_day).get(relation, "") for has_day in (True, False)} - {""}
     listed = "|".join(sorted("|".join(phrases).split("|"), key=len, reverse=True))
     article = find_rules(language).date_article
@@ -369,7 +366,7 @@ def find_range_start(text: str, language: str) -> re.Match[str] | None:
 
 
 def list_phrases(language: str, *, has_day: bool) -> dict[str, str]:
-    """Returns what relates something to a day or a month in a language, the ends of ranges first."""
+    """Returns a language's phrases before a day or a month by their relation, those that end a range first."""
     rules = find_rules(language)
     phrases = rules.day_phrases if has_day else rules.month_phrases
     return dict(sorted(phrases.items(), key=lambda item: (item[0] != "to", -len(item[1]))))
@@ -377,7 +374,7 @@ def list_phrases(language: str, *, has_day: bool) -> dict[str, str]:
 
 @cache
 def list_relating_words(language: str) -> frozenset[str]:
-    """Returns the words of a language that relate something to a date."""
+    """Returns the words of a language's phrases before a date."""
     phrases = (list_phrases(language, has_day=has_day).values() for has_day in (True, False))
     return frozenset(word for texts in phrases for text in texts for word in text.replace("|", " ").split())
 
@@ -388,9 +385,7 @@ def may_have_dates(text: str, language: str) -> bool:
 
 
 def find_dates(text: str, language: str) -> Iterator[Date]:
-    """Yields the dates of a text that consist of a month name and a number, in order of their forms, then other ends of
-    ranges.
-    """
+    """Yields the dates with a month name and a number, in the order of their patterns, then other ends of ranges."""
     calendar = load_calendar(language) if may_have_dates(text, language) else None
     if calendar is None or not calendar.has_names:
         return
@@ -407,7 +402,7 @@ def find_dates(text: str, language: str) -> Iterator[Date]:
 
 
 def find_range_ends(text: str, language: str, calendar: Calendar, dates: Sequence[Date]) -> Iterator[Date]:
-    """Yields the ends of ranges that lack a month or a number; a day has the month of the other end."""
+    """Yields the ends of ranges that lack a month or a number; a day takes the month of the other end."""
     begin, until = compile_relation("from", language), compile_relation("to", language)
     whole = {date.start: date for date in dates}
     covered = {index for date in dates for index in range(date.start, date.end)}
@@ -437,7 +432,7 @@ def read_date(match: re.Match[str], calendar: Calendar) -> Date:
 
 
 def is_in_month(day: str | None) -> bool:
-    """Whether a month may have a day, or days; or none is named."""
+    """Whether a month can have these days; True if no day is named."""
     return all(1 <= int(number) <= LAST_DAY for number in re.findall(r"\d+", day or ""))
 
 
@@ -487,9 +482,9 @@ WEEKDAYS = Kind(
 
 
 def find_entry(text: str, context: Context, target: Calendar) -> Span | None:
-    """Returns the name of a month, or an abbreviated day, that is all of a text: `May`, `Sun`, an entry of a calendar.
+    """Returns the month name or abbreviated day that is a whole text, such as a calendar entry: `May`, `Sun`.
 
-    No name of both, nor one of two letters, nor an abbreviated month that training has as a word.
+    Ignores names of both a month and a day, names of two letters, and abbreviated months that training has as words.
     """
     source, name = load_calendar(context.languages[0]), text.strip()
     if source is None or len(name) <= SHORTEST or (name.islower() and source.short_days[0][:1].isupper()):
@@ -509,7 +504,7 @@ def find_entry(text: str, context: Context, target: Calendar) -> Span | None:
 def write_chain(
     chain: Sequence[tuple[int, re.Match[str]]], text: str, short: Sequence[str], languages: tuple[str, str]
 ) -> Span:
-    """Returns the span of days between which marks stand; a day alone brings its preposition: `am Fr.`"""
+    """Returns the span of days joined by marks such as hyphens; a single day includes its preposition: `am Fr.`"""
     start, end = chain[0][1].start(), chain[-1][1].end()
     written, position = "", start
     for number, match in chain:
@@ -554,7 +549,7 @@ def find_short_days(text: str, language: str, is_word: WordTest | None = None) -
 
 
 def find_week(text: str, language: str, is_word: WordTest | None = None) -> Iterator[re.Match[str]]:
-    """Yields the days of a text that is the head of a calendar, `Su Mo Tu We Th Fr Sa`, or of a column: `Thu`."""
+    """Yields the days in the heading of a calendar, `Su Mo Tu We Th Fr Sa`, or of a column: `Thu`."""
     words = list(re.finditer(r"[^\s|]+", text)) if len(text) <= LONGEST_WEEK else []
     is_head = len(words) >= FEWEST_IN_WEEK or (len(words) == 1 and is_word is not None and not is_word(words[0][0]))
     pattern = compile_short_days(language, SHORTEST) if is_head else NO_MATCH
@@ -564,9 +559,9 @@ def find_week(text: str, language: str, is_word: WordTest | None = None) -> Iter
 
 @cache
 def compile_short_days(language: str, letters: int | None = None) -> re.Pattern[str]:
-    """Returns the pattern of abbreviated days, in groups `d0` to `d6`; of none where single letters are days.
+    """Returns the pattern of abbreviated days, in groups `d0` to `d6`; it matches none where a single letter is a day.
 
-    With `letters`, they may have as few.
+    With `letters`, days may be cut to that many letters.
     """
     calendar = load_calendar(language)
     short = [name.rstrip(".") for name in calendar.short_days] if calendar is not None else []
@@ -586,7 +581,7 @@ def compile_short_days(language: str, letters: int | None = None) -> re.Pattern[
 
 @cache
 def compile_full_days(language: str) -> re.Pattern[str]:
-    """Returns the pattern of days in full, in groups `d0` to `d6`; of none for a language without phrases for days."""
+    """Returns the pattern of days in full, in groups `d0` to `d6`; it matches none without phrases for days."""
     calendar = load_calendar(language) if find_rules(language).day_phrases else None
     if calendar is None:
         return NO_MATCH

@@ -1,7 +1,7 @@
-"""Glossary terms, which become their required translations.
+"""Finds glossary terms, which become their required translations.
 
-With the term `file` for `Datei`, `Files and a file.` has one term, from 12 to 16, that is written `Datei`. The terms of
-a line become spans, treated like all protected spans. To find them takes time that hardly grows with their number.
+If `file` must become `Datei`, `Files and a file.` has one term, from 12 to 16, that is written `Datei`. The terms of
+a line become spans, treated like all protected spans. The time to find them hardly grows with the size of the glossary.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nmt_cli.text.words import APOSTROPHES
 
 
 class PrefixIndex:
-    """Entries in order, each with the longest other one that it begins with."""
+    """Sorted entries, each with the longest other entry that it begins with."""
 
     def __init__(self, entries: Iterable[str]) -> None:
         self.entries = sorted(set(entries))
@@ -41,7 +41,7 @@ class PrefixIndex:
             enclosing.append(number)
 
     def find_at(self, text: str, start: int) -> Iterator[str]:
-        """Yields the entries that stand at `start`, longest first."""
+        """Yields the entries that begin at `start`, longest first."""
         text = text[start : start + self.longest]
         number = bisect_right(self.entries, text) - 1  # whatever stands there begins this entry, or is it
         while number >= 0:
@@ -79,7 +79,7 @@ class Glossary:
         """Reads a file with one term per line, `source TAB target`; skips headings, blank lines and `#` comments.
 
         Other formats of pairs, such as spreadsheets, are read as `nmt prepare` reads them. Headings that name both
-        `languages` choose the columns, in any order. Raises DataError, naming the line, for any other line.
+        `languages` choose the columns, in any order. Raises DataError, naming the line, for any line in another form.
         """
         from nmt_cli.formats.table_columns import are_headings, find_side  # most lines have no glossary
 
@@ -114,9 +114,9 @@ class Glossary:
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, Sequence[str]]], name: str) -> Glossary:
-        """Makes a glossary of numbered rows of a source term and a target term; skips empty ones. Raises DataError.
+        """Makes a glossary from numbered rows of a source and a target term; skips empty rows. Raises DataError.
 
-        The first target of a term counts.
+        If a term has several targets, the first one counts.
         """
         terms: dict[str, str] = {}
         ambiguous: dict[str, None] = {}
@@ -163,13 +163,13 @@ class Glossary:
                 position = end
 
     def occurs_in(self, text: str) -> bool:
-        """Whether a text has one of the terms."""
+        """Whether a text contains one of the terms."""
         return next(self.find_terms(text), None) is not None
 
     def find_longest(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields where a term starts and ends as whole words: of all that start at one place, the longest.
+        """Yields the start and end of each term found as whole words; of those with the same start, the longest.
 
-        A blank in a term matches any number of blanks.
+        A space in a term matches any number of spaces.
         """
         folded, offsets = fold_line(text)
         plain = fold_apostrophes(folded)
@@ -182,7 +182,7 @@ class Glossary:
 
     @cached_property
     def bare(self) -> dict[str, str]:
-        """The source terms by their folded form without marks, as plurals change these: Vertrag, Verträge."""
+        """The source terms by their folded form without diacritics, which plurals may change: Vertrag, Verträge."""
         return {bare_word(fold_line(term)[0]): term for term in self.terms}
 
     @cached_property
@@ -190,10 +190,10 @@ class Glossary:
         return max(term.count(" ") for term in self.bare) + 1
 
     def find_forms(self, text: str, language: str) -> Iterator[tuple[str, str]]:
-        """Yields words that look like another form of a term but are not in the glossary, and that term.
+        """Yields words that look like another form of a term but are not in the glossary, each with that term.
 
-        Of "our landlords" and the term "landlord": "landlords", "landlord". Only a person knows how the translation of
-        that form is written. Finds nothing in a language of which no `inflections` are known.
+        For "our landlords" and the term "landlord", it yields "landlords" and "landlord". Only a person knows how to
+        translate that form. Finds nothing in a language without known `inflections`.
         """
         inflections = find_rules(language).inflections
         if not inflections:
@@ -208,7 +208,7 @@ class Glossary:
                         yield text[words[first].start() : word.end()], term
 
     def has_target(self, target: str, text: str, language: str) -> bool:
-        """Whether a text has a form of each word of a term's translation, as far as the inflections are known."""
+        """Whether a text has a form of each word of a term's translation, judging by the known inflections."""
         inflections = find_rules(language).inflections
 
         def read_words(side: str) -> list[set[str]]:
@@ -242,7 +242,7 @@ TERMS = Kind(SpanKind.TERM, search=lambda _, text, context: context.find_terms(t
 def has_mark_beside(text: str, start: int, end: int) -> bool:
     r"""Whether a combining mark, such as a vowel sign of a longer word, adjoins a term; `\w` matches no marks.
 
-    In scripts without blanks, a mark before a word belongs to the previous word.
+    In scripts without spaces, a mark before a word belongs to the previous word.
     """
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     beside = ("" if find_unspaced(before) else before) + after
@@ -250,12 +250,12 @@ def has_mark_beside(text: str, start: int, end: int) -> bool:
 
 
 def bare_word(word: str) -> str:
-    """Returns a word without its combining marks, also those of composed letters."""
+    """Returns a word without its combining marks, including those of composed letters."""
     return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
 
 
 def list_bases(form: str, inflections: Mapping[str, str]) -> Iterator[str]:
-    """Yields the words of which `form` may be another form: of cities city, citie and citi."""
+    """Yields the words that `form` may be a form of: city, citie and citi for cities."""
     for ending, pattern in inflections.items():
         for end in range(SHORTEST_STEM, len(form)):
             if re.fullmatch(pattern, form[end:]):
@@ -268,7 +268,7 @@ def is_same_word(word: str, other: str) -> bool:
 
 
 def fold_line(text: str) -> tuple[str, Sequence[int]]:
-    """Returns a text with its case folded and one blank between words, and where each character stands in `text`."""
+    """Returns a case-folded text with one space between words, and the position of each character in `text`."""
     if not SEVERAL_BLANKS.search(text):
         return fold_case(text), range(len(text))
     words, offsets = list[str](), list[int]()
@@ -287,7 +287,7 @@ def fold_case(text: str) -> str:
 
 
 def fold_apostrophes(text: str) -> str:
-    """Returns a text with one sign for all apostrophes, and for the letter that they stand for in many languages."""
+    """Returns a text in which one sign replaces all apostrophes and the letter that they often stand for."""
     return text if text.isascii() and "`" not in text else text.translate(ONE_APOSTROPHE)
 
 

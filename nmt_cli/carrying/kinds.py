@@ -111,9 +111,7 @@ class PatternGroup:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """The patterns of all kinds joined into one, compiled on first use: that takes longer than translating a
-        sentence.
-        """
+        """All patterns in one, compiled on first use, because compiling takes longer than translating a sentence."""
         return re.compile("|".join(f"(?P<{name}>{'|'.join(kind.patterns)})" for name, kind in self.kinds.items()))
 
     def may_be_in(self, text: str, context: Context) -> bool:
@@ -126,7 +124,7 @@ class PatternGroup:
 
 @cache
 def group_patterns(kinds: tuple[Kind, ...]) -> tuple[PatternGroup | Kind, ...]:
-    """Groups the kinds defined by patterns alone: syntax, and digits; what has such inside comes before each."""
+    """Groups the kinds defined by patterns alone, syntax and digits, each after the kinds that may contain them."""
     groups: list[PatternGroup | Kind] = []
     for before, row in ((BEFORE_SYNTAX, BY_PATTERN), (BEFORE_DIGITS, DIGITS)):
         groups += [kind for kind in kinds if kind in before]
@@ -161,7 +159,7 @@ def find_spans(text: str, context: Context = NO_CONTEXT, kinds: tuple[Kind, ...]
 
 
 def is_amount(text: str) -> bool:
-    """Whether a text is an amount alone, without letters, whose marks languages write in their own ways: `12,500`."""
+    """Whether a text is only an amount, without letters, whose separators depend on the language: `12,500`."""
     is_marked = re.search(MARKED_NUMBER, text) is not None  # fast, for there may be a million texts
     return is_marked and not has_letters(text) and are_amounts(text, find_spans(text))
 

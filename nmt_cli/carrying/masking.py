@@ -1,9 +1,9 @@
-"""Texts whose protected spans are masked by placeholders or taken out, and sentence pairs masked on both sides.
+"""Masks the protected spans of texts and sentence pairs: replaces them by placeholders or takes them out.
 
     Open <b>{name}</b> now.     its spans: <b>, {name}, </b>
     Open ⟦0⟧ now.               what the network reads: {name} is masked, <b> is taken out at 5 and </b> at 8
 
-`kinds` finds the spans; does not know how they return into a translation.
+`kinds` finds the spans; this module does not know how they return to a translation.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class MaskedText(NamedTuple):
 
     @property
     def has_words(self) -> bool:
-        """Whether a letter, and thus anything to translate, remains."""
+        """Whether a letter remains, and thus anything to translate."""
         return has_letters(self.text_without_placeholders)
 
     @property
@@ -62,7 +62,7 @@ class MaskedText(NamedTuple):
 
 
 class MaskedSide(NamedTuple):
-    """One side of a sentence pair in the form that a network learns."""
+    """One side of a sentence pair in the form that a network sees in training."""
 
     text: str  # before masking
     spans: tuple[Span, ...]  # of `text`, both masked and extracted
@@ -70,7 +70,7 @@ class MaskedSide(NamedTuple):
 
 
 def mask(text: str, spans: Sequence[Span], numbers: Sequence[int] | None = None) -> MaskedText:
-    """Masks or takes out the `spans` of `text`, which are in order, with at most ten to be masked.
+    """Masks or takes out the `spans` of `text`, which must be in order; at most ten may be masked.
 
     `numbers` are the placeholders' numbers, counted from 0 by default.
     """
@@ -109,7 +109,7 @@ def extract_spans(marked: str, spans: Sequence[Span], masked: Sequence[Span]) ->
 
 
 def join_texts(left: str, right: str, *, apart: bool) -> str:
-    """Joins two texts by one blank if either had one there, or if two words meet that must stay `apart`."""
+    """Joins two texts, with a space if either had one there or if words meet that must stay `apart`."""
     if not left or left.endswith(" "):
         return left + right.lstrip()
     blank = apart and left[-1].isalnum() and right[:1].isalnum() and not find_unspaced(left[-1])
@@ -117,7 +117,7 @@ def join_texts(left: str, right: str, *, apart: bool) -> str:
 
 
 def mask_pair(source: str, target: str) -> tuple[str, str]:
-    """Masks the spans that both sides of a pair share, as a network learns them.
+    """Masks the spans that both sides of a pair share, as a network sees them in training.
 
     A span on only one side is left alone; only text that looks like a placeholder is changed.
     """
@@ -147,7 +147,7 @@ def mask_sides(source: str, target: str) -> tuple[MaskedSide, MaskedSide]:
 
 
 def number_spans(spans: Iterable[Span], source: MaskedText) -> list[int]:
-    """Returns, for each masked one of `spans`, the placeholder's number of the equal span of the source, in order."""
+    """Returns, for each masked span in order, the number of the placeholder of the equal source span."""
     numbers: dict[str, list[int]] = {}
     for number, span in zip(source.numbers or range(len(source.masked)), source.masked, strict=True):
         numbers.setdefault(make_span_key(span), []).append(number)
@@ -159,12 +159,12 @@ def leave_unmasked(text: str) -> MaskedSide:
 
 
 def make_span_key(span: Span) -> str:
-    """Returns a key that is equal for the same span on both sides, since numbers differ in their marks."""
+    """Returns a key that is the same on both sides, even for numbers, whose separators may differ."""
     return make_number_key(span.text) if span.is_number else span.text
 
 
 def select_spans(spans: Iterable[Span], counts: Counter[str]) -> list[Span]:
-    """Returns the first of `spans` for each key, as many as `counts` says."""
+    """Returns the first spans of each key, up to its number in `counts`."""
     remaining, selected = Counter(counts), []
     for span in spans:
         if remaining[key := make_span_key(span)] > 0:

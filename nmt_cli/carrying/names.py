@@ -1,10 +1,10 @@
-"""Names, files and codes that never occurred in training: `Kazimierz`, `report.pdf`, `C++`.
+"""Finds names, files and codes that never occurred in training: `Kazimierz`, `report.pdf`, `C++`.
 
 A network spells an unknown name from subwords and silently writes another one. If it has learned to copy placeholders,
 `I met Kazimierz.` is read as `I met ⟦0⟧.`; `codes` finds the words that do not look like ordinary ones, in any
-language. Capitalised words are protected if the training text shows that capitals mark names, because its rare
-capitalised words also appear in the target, as in English. In German, where every noun has a capital, the words that
-resemble no known word are protected: whether or not they are names, a network can only guess.
+language. Capitalised words are protected if capitals mark names in the training text, that is, if its rare capitalised
+words also appear in the target, as in English. In German, where every noun has a capital, the words that resemble no
+known word are protected: whether or not they are names, a network can only guess.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ NAME_KINDS = (SpanKind.NAME, SpanKind.RARE_NAME, SpanKind.PLACE)
 
 
 class WordReader(Protocol):
-    """Mistyped words, as `rewriting` knows them."""
+    """Recognises mistyped words; implemented in `rewriting`."""
 
     def is_known(self, word: str) -> bool: ...
 
@@ -64,14 +64,14 @@ class WordReader(Protocol):
 
 
 class WordForms:
-    """The words of training, and the rules of their language."""
+    """The words of the training text and the rules of their language."""
 
     def __init__(self, words: WordCounts, rules: LanguageRules) -> None:
         self.words, self.rules = words, rules
         self.is_known = remember_by_word(WORDS_REMEMBERED)(self.judge_part)
 
     def has_all(self, word: str, source: str) -> bool:
-        """Whether all parts of a word between hyphens are known, or stand in the source, which is in lower case."""
+        """Whether all hyphenated parts of a word are known or occur in `source`, which must be in lower case."""
         key = word.lower()
         if self.words.has_occurred(key):
             return True
@@ -82,7 +82,7 @@ class WordForms:
         return self.words.has_occurred(key) or self.is_form(key) or self.is_compound(key)
 
     def is_form(self, key: str) -> bool:
-        """Whether a word differs from a known one in its ending alone."""
+        """Whether a word differs from a known one only in its ending."""
         endings = self.rules.endings
         if not endings:
             return False
@@ -92,7 +92,7 @@ class WordForms:
         )
 
     def is_compound(self, key: str, parts: int = MOST_PARTS) -> bool:
-        """Whether a word consists of known ones, perhaps with the linking letters of its language: Arbeit-s-zeit."""
+        """Whether a word consists of known words, possibly with linking letters between them: Arbeit-s-zeit."""
         if not self.rules.compound_links:
             return False
         for start in range(2, len(key) - SHORTEST_PART + 1):
@@ -104,7 +104,7 @@ class WordForms:
         return False
 
     def may_begin(self, first: str) -> bool:
-        """Whether a compound may begin so."""
+        """Whether a compound may begin with `first`."""
         if len(first) < SHORTEST_PART:
             return first in self.rules.prefixes
         if self.words.contains(first) or (len(first) >= STEM and self.is_form(first)):
@@ -121,7 +121,7 @@ def make_forms(words: WordCounts, language: str) -> WordForms:
 
 
 class NameFinder:
-    """Finds the words of a text to carry."""
+    """Finds the words of a text that must be carried over."""
 
     def __init__(
         self,
@@ -132,9 +132,7 @@ class NameFinder:
         cover_forms: Callable[[str], str],
         languages: tuple[str, str] = ("", ""),
     ) -> None:
-        """`spell` returns a word in the characters of training, `cover_forms` a text without words of several genders,
-        which are no names.
-        """
+        """`spell` writes a word in known characters; `cover_forms` covers gender-neutral words, which are not names."""
         self.source, self.target, self.languages = source, target, languages
         self.slips, self.spell, self.cover_forms = slips, spell, cover_forms
         self.codes = CodeFinder(source, languages[0])
@@ -150,7 +148,7 @@ class NameFinder:
 
     @property
     def rare_count(self) -> int:
-        """Occurrences at most of a rare word: of a large corpus, the profile has no rarer ones than some."""
+        """The highest count that is still rare; no lower than the lowest count that the profile keeps."""
         return max(RARE_NAME_COUNT, self.source.words.least_count)
 
     @cached_property
@@ -177,7 +175,7 @@ class NameFinder:
         return names
 
     def judge_part(self, part: str) -> bool:
-        """Whether a part of a text between blanks is a known word or lacks a capital, as nearly all are."""
+        """Whether a space-separated part of a text is ordinary, as most are: a known word, or one without a capital."""
         word = strip_marks(part)
         if not word.replace("'", "").isalpha() or may_be_phrase(part):
             return False
@@ -187,7 +185,7 @@ class NameFinder:
         return not is_place and self.slips.is_known(word) and not self.is_rare_name(word)
 
     def find_words(self, text: str) -> Iterator[Span]:
-        """Yields the words of a text to carry."""
+        """Yields the words of a text that must be carried over."""
         is_shouted = text.isupper()
         for match in re.finditer(NAME_TOKEN, text):
             part = match[0]
@@ -210,7 +208,7 @@ class NameFinder:
                 self.nameless.learn([part])
 
     def find_in_word(self, written: str, start: int, *, is_shouted: bool) -> Iterator[Span]:
-        """Yields the word that begins at `start` if it is a name, or those of its parts that are: Tom/Kazimierz."""
+        """Yields the word that begins at `start` if it is a name, or the parts of it that are names: Tom/Kazimierz."""
         for part in re.finditer(PART, written):
             word, begin = self.spell(part[0]), start + part.start()
             if self.is_name(word, is_first=begin == 0, is_shouted=is_shouted):
@@ -218,7 +216,7 @@ class NameFinder:
                 yield Span(begin, begin + len(part[0]), part[0], kind)
 
     def is_name(self, word: str, *, is_first: bool, is_shouted: bool) -> bool:
-        """Whether a word, without surrounding marks, may be a name that training hardly had."""
+        """Whether a word, without surrounding punctuation, may be a name that is new or rare in training."""
         if len(word) < 2 or word == word.lower():
             return False
         if self.source.has_word(word):
@@ -238,11 +236,10 @@ class NameFinder:
         return not self.slips.may_be_mistyped(word, is_first=is_first)
 
     def may_be_understood(self, word: str) -> bool:
-        """Whether a network may understand an unknown capitalised word, in a language where capitals mark more than
-        names.
+        """Whether a network may understand an unknown capitalised word where capitals mark more than names.
 
-        It may if the word is composed of known words, or forms of them, and is no name or word of the target; and
-        whenever unknown words are too frequent to carry them all.
+        It may if the word is a compound of known words or their forms and neither a given name nor a word of the
+        target, or if unknown words are too frequent to carry them all.
         """
         if self.source.unseen_share > NEW_WORDS_SELDOM:
             return True
@@ -258,12 +255,12 @@ class NameFinder:
         return count.total <= most and word[0].isupper() and forms == [word, word]
 
     def is_sure(self, span: Span) -> bool:
-        """Whether a span is more than a form of a known word: a code, a place, or a name with a part that is none."""
+        """Whether a span is a code, a place, or a name with a part that is not a form of a known word."""
         words = map(self.spell, re.split("[ /]", span.text))
         return span.kind is SpanKind.PLACE or not is_name_span(span) or not all(map(self.is_form, words))
 
     def is_form(self, word: str) -> bool:
-        """Whether a word may be an inflected form of a known word, because training has its beginning."""
+        """Whether a word may be an inflected form of a known word, since its stem occurs in training."""
         stems = (word[:-length] for length in range(1, MAXIMUM_ENDING + 1))
         return not self.source.has_word(word) and any(
             len(stem) >= STEM and stem.isalpha() and self.source.has_word(stem) for stem in stems
@@ -271,7 +268,7 @@ class NameFinder:
 
 
 def find_all_names(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields acronyms, then the names and codes that the profiles of both sides tell."""
+    """Yields acronyms, then the names and codes found with the profiles of both sides."""
     if context.find_names is not None:
         acronyms = list(find_acronyms(text, context.languages[0]))
         yield from acronyms
@@ -282,7 +279,7 @@ NAMES = Kind(SpanKind.NAME, search=find_all_names)
 
 
 def find_acronyms(text: str, language: str) -> Iterator[Span]:
-    """Yields the acronyms of a text that are spelled like frequent words, unless a word beside is in capitals too."""
+    """Yields acronyms that are spelled like frequent words, unless an adjacent word is in capitals too."""
     acronyms = find_rules(language).acronyms
     for match in re.finditer(ACRONYM, text) if acronyms else ():
         if match[0] in acronyms:
@@ -290,7 +287,7 @@ def find_acronyms(text: str, language: str) -> Iterator[Span]:
 
 
 def join_neighbours(spans: Sequence[Span], text: str) -> list[Span]:
-    """Joins names, and codes, between which one of `BETWEEN_NAMES` stands; a joined name with a new word is new."""
+    """Joins names, or codes, separated by one of `BETWEEN_NAMES`; a joined name is new if one of its words is."""
     joined: list[Span] = []
     for span in spans:
         last = joined[-1] if joined and text[joined[-1].end : span.start] in BETWEEN_NAMES else None

@@ -1,4 +1,4 @@
-"""Numbers by value: compares the numbers of a text and its translation, and protects dropped ones.
+"""Compares the numbers of a text and its translation by value, and protects dropped ones.
 
 `3 dogs` and `drei Hunde` have the same numbers; `1990s` and `1990er` the same decade.
 
@@ -6,8 +6,9 @@
     Ich habe drei Hunde.            lacks 12: it is protected as a span, and the sentence searched again
 
 Comparing favours precision over recall: 1,000 and 1.000 may be one thousand or one, 2:30 p.m. may be half past two or
-14.30. A number counts as kept if the other text contains any reading of it. Numbers of three digits, or with marks, are
-spans from the start; languages often spell those of one or two digits, so the network translates these.
+14.30. A number counts as kept if the other text contains any reading of it. Numbers of three or more digits, or with
+separators, are spans from the start; those of one or two digits are often written in words, so the network translates
+them.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ WORDED = 100  # smaller numbers, and its multiples, are often written in words
 
 
 class NumberSpellings(NamedTuple):
-    """The words of a text in the form used to compare number words, without anything between them."""
+    """The words of a text, folded and joined, for comparing number words."""
 
     text: str  # `fold_words`
     starts: frozenset[int]  # where a word begins in it
@@ -67,7 +68,7 @@ class NumberSpellings(NamedTuple):
     def contains(self, spelling: str, longer: Sequence[str]) -> bool:
         """Whether the text contains a number word, other than as the beginning of one of the `longer` ones.
 
-        In languages that separate words by blanks and lack prefixes, it must begin a word.
+        In languages that separate words with spaces and lack prefixes, it must begin a word.
         """
         position = self.text.find(spelling)
         while position >= 0:
@@ -78,7 +79,7 @@ class NumberSpellings(NamedTuple):
         return False
 
     def begins_longer(self, position: int, spelling: str, longer: Sequence[str]) -> bool:
-        """Whether one of the `longer` number words is at the position.
+        """Whether one of the `longer` number words begins at the position.
 
         It may extend to the end of the next word, unless that word is a single letter.
         """
@@ -117,7 +118,7 @@ class NumberSet(NamedTuple):
         return cls(frozenset(values), frozenset(parts), frozenset(date_parts))
 
     def contains(self, token: NumberToken) -> bool:
-        """Whether a number, or each of its parts as in a date, is among these, possibly at another scale."""
+        """Whether these include a number, possibly at another scale, or all its parts, as in a date."""
         if not self.values.isdisjoint(token.values):
             return True
         if len(token.groups) > 1 and not self.date_parts and self.parts.issuperset(token.groups):
@@ -221,7 +222,7 @@ def list_uncertain(source: str, target: str, languages: tuple[str, str]) -> tupl
 def may_be_spelled(token: NumberToken, language: str, keeps_digits: bool | None) -> bool:
     """Whether a language whose number words are unknown may spell the number out.
 
-    A small or a round number, unless training shows digits.
+    True for a small or round number, unless the training text keeps digits.
     """
     most = MOST_SPELLED if keeps_digits is None and language else WORDED
     return not keeps_digits and token.whole is not None and (token.whole <= most or token.whole % WORDED == 0)
@@ -256,7 +257,7 @@ def has_spelling(number: int, words: NumberSpellings, language: str) -> bool:
 
 @lru_cache(NUMBERS_REMEMBERED)
 def list_longer(number: int, language: str) -> tuple[str, ...]:
-    """Returns the spellings of other numbers that begin with a spelling of `number`, if below 100: vier, vierzig."""
+    """Returns number words that begin with a spelling of `number`, if it is below 100: vierzig for vier."""
     spellings = spell_number(number, language)
     if number >= 100 or not spellings:
         return ()
@@ -307,7 +308,7 @@ CHOICE_NUMBERS = NumericKind(  # signs that stand for the number of a choice, in
 class SmallNumbers(LostKind, NumericKind):
     """Numbers of one or two digits.
 
-    All of a sentence are carried, since another search may lose others; without room for all, the lost ones first.
+    If one is lost, all those of the sentence are carried, since another search may lose others; lost ones come first.
     """
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
@@ -324,7 +325,7 @@ class SmallNumbers(LostKind, NumericKind):
         return [self.read_number(number, context) for number in numbers]
 
     def read_number(self, number: re.Match[str], context: Context) -> Span:
-        """Returns the span of a number, which following letters may make an ordinal or a decade."""
+        """Returns the span of a number, with any letters that make it an ordinal or a decade."""
         end, ending = find_ending(number.string, number.end(), number[0], context.languages)
         start = number.start() - bool(ending and re.search(r"(?<!\w)['’]$", number.string[: number.start()]))
         return Span(start, end, number[0] + ending, self.name, self.form == "taken out")
@@ -348,7 +349,7 @@ ONE_AND_HALF = Decimal("1.5")
 
 
 class WordedNumbers(LostKind):
-    """Numbers in words, which the translation may have in words or in digits."""
+    """Numbers in words, which the translation may write in words or in digits."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
         return Difference([number.text for number in list_lost_words(attempt, context.languages)])
@@ -362,7 +363,7 @@ class WordedNumbers(LostKind):
 
 
 def list_lost_words(attempt: Attempt, languages: tuple[str, str]) -> list[WordedNumber]:
-    """Returns the numbers that a text has in words, and its translation neither in words nor in digits."""
+    """Returns the numbers in words that the translation has neither in words nor in digits."""
     numbers = [*list_worded(attempt.covered, languages[0])]
     if not numbers or not load_rule_sets(languages[1]):
         return []
@@ -390,14 +391,14 @@ def list_lost_words(attempt: Attempt, languages: tuple[str, str]) -> list[Worded
 
 
 def list_worded(text: str, language: str) -> Iterator[WordedNumber]:
-    """Yields the numbers that a text has in words, and one and a half."""
+    """Yields the numbers that a text has in words, including one and a half."""
     yield from NumberWords.load(language).find_numbers(text)
     for match in re.finditer(rf"\b(?:{find_rules(language).one_and_half or '(?!)'})\b", text, re.IGNORECASE):
         yield WordedNumber(match.start(), match[0], ONE_AND_HALF, match.lastgroup is not None)
 
 
 def write_number(number: WordedNumber, context: Context) -> str:
-    """Returns a number in words of the target, with the capital of its text; a fraction and a year in digits."""
+    """Returns a number in words of the target, capitalised like the source; a fraction or a year in digits."""
     if number.value % 1:
         return str(number.value) if context.write_number is None else context.write_number(str(number.value), "")
     if number.value > 1_000 and number.value % 1_000:

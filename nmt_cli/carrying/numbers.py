@@ -1,4 +1,4 @@
-"""Numbers in amounts, times, identifiers and labels: reads them, and writes them in the target language.
+"""Reads numbers in amounts, times, identifiers and labels, and writes them in the target language.
 
 `1,234.50` is read as 1234.5 and written `1.234,50` in German; `10:30 a.m.` becomes `10:30`, `A4-17` stays.
 
@@ -6,12 +6,12 @@
     ERAS                AD 70               70 n. Chr.
     SPELLED_NUMBERS     six (6)             sechs (6)
     ROMAN_NUMBERS       Chapter IV          IV
-    STREETS             12 Baker St.        as it is, whether the street is the source's or the target's
-    AMOUNTS             $5, 3×10⁸ m/s       with the target's marks, which `NumberNotation` learned from a corpus
+    STREETS             12 Baker St.        unchanged, whichever of the two languages the street is in
+    AMOUNTS             $5, 3×10⁸ m/s       with the target's separators, which `NumberNotation` learned from a corpus
     SCALED_AMOUNTS      $1.5 million        1,5 Millionen $
     TIMES, FULL_TIMES   5-6 PM, 14 Uhr      17:00-18:00, 14:00
     HOUR_PARTS          half past nine, ten past five, at six thirty    halb zehn, zehn nach fünf, um 6:30 Uhr
-    IDENTIFIERS         v1.2.3, #123, [3]   as they are, and so are labels: version 3.1
+    IDENTIFIERS         v1.2.3, #123, [3]   unchanged, as are labels: version 3.1
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class NumberText(NamedTuple):
 
     @property
     def tells_full_hour(self) -> bool:
-        """Whether it tells an hour of the afternoon in digits, to which nobody adds a half in words: 14 Uhr."""
+        """Whether the text gives an afternoon hour in digits, to which nobody adds a half hour in words: 14 Uhr."""
         hours = rf"(?<![\d:.])[12](?:{find_rules(self.language).clock})"
         heads = (match[0][:2] for match in re.finditer(hours, self.text, re.IGNORECASE))
         return any(head.isdecimal() and int(head) > HALF_DAY for head in heads)
@@ -122,7 +122,7 @@ class NumberText(NamedTuple):
 
 
 def drop_other_digits(text: str) -> str:
-    """Removes digits that are no numbers: those in placeholders and references (`&#39;`).
+    """Removes digits that are not numbers: those in placeholders and references (`&#39;`).
 
     Separates a single-character fraction from the number before it: 1½ is not 11/2.
     """
@@ -146,8 +146,8 @@ COUNT = r"\d{1,2}(?:\s?[-–]\s?\d{1,2})?(?!\d|[.,:/–-]\d|\s?%)"  # all other 
 
 
 def find_number_words(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields numbers after `No.`, with a law after (`Art. 3 GG`), and before abbreviated units of time; longer ones
-    are spans already.
+    """Yields numbers after `No.`, before a law (`Art. 3 GG`) and before abbreviated units of time; longer numbers are
+    already spans.
     """
     written = list_number_words(context.languages)
     signs = find_rules(context.languages[0]).number_signs
@@ -166,7 +166,7 @@ NUMBER_WORDS = Kind(SpanKind.NUMBER_WORD, signs=r"\d", search=find_number_words)
 
 @cache
 def list_number_words(languages: tuple[str, str]) -> dict[str, str]:
-    """Returns what the target writes for each abbreviation of the source beside a number."""
+    """Returns the target's equivalent of each source abbreviation that stands next to a number."""
     source, target = map(find_rules, languages)
     written = {
         form: target.number_signs[sign].partition("|")[0]
@@ -205,7 +205,7 @@ def compile_number_words(languages: tuple[str, str]) -> re.Pattern[str]:
 
 
 def find_eras(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields years after their era, which the target writes before it: `AD 70`."""
+    """Yields years with the era before them, which the target writes after them: `AD 70`."""
     source, target = map(find_rules, context.languages)
     for era in source.number_signs.keys() & target.time_units.keys():
         forms = "|".join(map(re.escape, source.number_signs[era].split("|")))
@@ -219,7 +219,7 @@ ERAS = Kind(SpanKind.NUMBER_WORD, signs=r"\d", search=find_eras)
 
 
 def find_spelled(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields numbers in words that digits in brackets repeat, as contracts do: `fourteen (14)`."""
+    """Yields numbers in words that are repeated in brackets as digits, as in contracts: `fourteen (14)`."""
     for match in kind.pattern.finditer(text):
         spelled = spell_cardinal(int(match["digits"]), context.languages[1])
         if spelled and fold_words(match["word"]) in spell_number(int(match["digits"]), context.languages[0]):
@@ -239,7 +239,7 @@ NUMERAL = r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{
 
 
 def find_roman_numbers(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields numbers after a label of the language; one that is a word too only ends a clause: no `part I like`."""
+    """Yields Roman numbers after a label; one that is also a word must end a clause: not `part I like`."""
     rules = find_rules(context.languages[0])
     for match in kind.pattern.finditer(text):
         is_number = match["is_last"] is not None or match["number"] not in rules.one_letter_words
@@ -258,7 +258,7 @@ ROMAN_NUMBERS = Kind(
 
 
 def find_streets(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields streets that a number or an abbreviation shows: `Oak Ave.`, `Hauptstr. 5`; but not `a long street`."""
+    """Yields streets recognised by a number or an abbreviation: `Oak Ave.`, `Hauptstr. 5`; not `a long street`."""
     return map(kind.read_match, compile_streets(context.languages).finditer(text))
 
 
@@ -267,7 +267,7 @@ STREETS = Kind(SpanKind.STREET, cues=r"\d|[^\W\d_]\.(?!\s*$)", search=find_stree
 
 @cache
 def compile_streets(languages: tuple[str, str]) -> re.Pattern[str]:
-    """Returns the pattern of streets of these languages."""
+    """Returns the pattern of street names in these languages."""
     patterns = dict.fromkeys(find_rules(language).streets or "(?!)" for language in languages)
     return re.compile("|".join(rf"(?<![^\W_])(?x:{pattern})" for pattern in patterns))
 
@@ -304,7 +304,7 @@ SCALE = rf"(?<=\d)(?:{SCALE_FORMS})(?![{LETTER}])"
 
 
 class NumericKind(Kind):
-    """A kind of span made of digits, written with the target's marks, except versions."""
+    """A kind of span made of digits, written with the target's separators unless it is a version."""
 
     def write(self, span: Span, text: str, context: Context) -> str:
         is_part = re.match(r"[\d.]+[a-z]?\(", span.text)  # of a law: 4.1(a)
@@ -315,7 +315,7 @@ class NumericKind(Kind):
 
 
 class NumberNotation(NamedTuple):
-    """The known marks in source numbers, and how the target writes them."""
+    """The separators known in source numbers, and how the target writes them."""
 
     decimal: str | None  # of the source
     thousands: str | None  # of the source
@@ -348,7 +348,7 @@ class NumberNotation(NamedTuple):
         return re.sub(PRICE, partial(write_price, rules.price), text) if is_money and rules.price else text
 
     def convert_number(self, number: str) -> str:
-        """Converts digits with marks; either both marks of a number change, or neither."""
+        """Converts the separators of a number; either both change or neither does."""
         whole, decimal, fraction = split_number(number, self.decimal, self.thousands)
         thousands = next((character for character in whole if not character.isdigit()), "")
         new_decimal = self.marks.find_target_decimal(decimal) if decimal else ""
@@ -360,7 +360,7 @@ class NumberNotation(NamedTuple):
 
 @cache
 def list_scales(languages: tuple[str, str]) -> dict[str, list[str]]:
-    """Returns the words of the target for a thousand and more, by the words of the source and by signs."""
+    """Returns the target's words for a thousand and more, by the words and signs of the source."""
     source, target = (find_rules(language).scales for language in languages)
     words = {form.lower(): key for key, forms in source.items() for form in forms.split("|")}
     return {form: target[key].split("|") for form, key in (SCALE_SIGNS | words).items() if key in target}
@@ -368,7 +368,7 @@ def list_scales(languages: tuple[str, str]) -> dict[str, list[str]]:
 
 @cache
 def write_scale_words(languages: tuple[str, str], *, is_money: bool) -> str:
-    """Returns the pattern of a word for a thousand or more behind a number: `million`, `Mio.`; `bn` only of money."""
+    """Returns the pattern of a word for a thousand or more after a number: `million`, `Mio.`; `bn` only of money."""
     abbreviations = find_rules(languages[0]).abbreviations
     words = sorted({*list_scales(languages)} - {*SCALE_SIGNS}, key=len, reverse=True)
     forms = (word + r"\.?" * (word in abbreviations) for word in words if is_money or len(word) > SHORT_SCALE)
@@ -376,7 +376,7 @@ def write_scale_words(languages: tuple[str, str], *, is_money: bool) -> str:
 
 
 def write_scale(scales: dict[str, list[str]], match: re.Match[str]) -> str:
-    """Returns what the target writes for a word or sign behind a number; after one, the second of its words."""
+    """Returns the target's word for a scale word or sign after a number; after 1, the second of its forms."""
     form = match[0].strip(f" {THIN_BLANKS}-.")
     words = scales.get(form.lower(), [])
     if not words or form.lower() in words[2:]:
@@ -386,7 +386,7 @@ def write_scale(scales: dict[str, list[str]], match: re.Match[str]) -> str:
 
 
 def write_price(pattern: str, match: re.Match[str]) -> str:
-    """Returns a price with its sign on the side, and at the distance, that the pattern of a language shows."""
+    """Returns a price with its currency sign placed and spaced as in the pattern of a language."""
     return match["minus"] + pattern.replace("#", match["amount"]).replace("¤", match["before"] or match["after"])
 
 
@@ -422,9 +422,9 @@ def write_time(hour: str, minute: str | None, last: str, half: str) -> str | Non
 
 
 def is_label(text: str, start: int, language: str, end: int = 0) -> bool:
-    """Whether the number at `start` is a name, whose marks must not change: `version 3.1`, or `3.1` of a heading.
+    """Whether the number at `start` is a label, whose marks must not change: `version 3.1`, or `3.1` in a heading.
 
-    A heading begins at `end` or later: `2.5 GB` is none.
+    The words of a heading begin at `end` or later, so `2.5 GB` is not one.
     """
     section = re.match(SECTION, text)
     if section is not None and section.start("number") == start and section["letter"].isupper():
@@ -434,10 +434,10 @@ def is_label(text: str, start: int, language: str, end: int = 0) -> bool:
 
 
 def split_number(number: str, decimal: str | None, thousands: str | None) -> tuple[str, str, str]:
-    """Splits a number into whole part, decimal mark and fraction; the latter two may be empty.
+    """Splits a number into its whole part, decimal mark and fraction; the last two may be empty.
 
-    `decimal` and `thousands` are the usual marks of its side. Anything but a plain number (a date, a version) is whole,
-    without a mark that could change.
+    `decimal` and `thousands` are the usual marks of its side. Anything but a plain number, such as a date or a version,
+    is left in one piece, so that its marks stay.
     """
     marks = re.sub(r"\d", "", number)
     if not marks:
@@ -458,7 +458,7 @@ def split_number(number: str, decimal: str | None, thousands: str | None) -> tup
 
 
 def make_number_key(text: str) -> str:
-    """Returns the key of a number or amount, without the marks, blanks and places of signs in which languages differ.
+    """Returns a key of a number or amount that ignores separators, spaces and sign positions, which vary by language.
 
     >>> make_number_key("1,000.5 kg") == make_number_key("1 000,5kg")
     True
@@ -514,7 +514,7 @@ AMOUNTS = NumericKind(
 
 
 def precedes_measure(text: str, measures: str) -> bool:
-    """Whether a measure begins a text, perhaps behind a second number: `.5` is followed by ` and .75 inches`."""
+    """Whether a text begins with a measure, possibly after a second number: ` and .75 inches` after `.5`."""
     known = rf"(?:{UNITS})(?![{LETTER}])|[%‰{CURRENCY_SIGNS}]|{measures or '(?!)'}"
     return re.match(rf"(?:\s\w{{1,4}}\s[\d.,]+)?[\s-]?(?:{known})", text) is not None
 
@@ -529,7 +529,7 @@ def compile_scaled(languages: tuple[str, str]) -> re.Pattern[str]:
 
 
 def find_scaled(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields numbers with a word that multiplies them, and their currency: `$1.5 million`, `2 Mrd.`"""
+    """Yields numbers with a word that multiplies them and any currency: `$1.5 million`, `2 Mrd.`"""
     return map(kind.read_match, compile_scaled(context.languages).finditer(text) if context.write_number else ())
 
 
@@ -546,9 +546,9 @@ MARKED_NUMBER = rf"\d[.,'’{THIN_BLANKS} ]\d|{BARE_DECIMAL}"
 
 
 def are_amounts(text: str, spans: Sequence[Span]) -> bool:
-    """Whether a text without letters is amounts with a currency, a unit or `%`, or one number that counts something.
+    """Whether a text without letters consists of amounts with a currency, a unit or `%`, or of one plain quantity.
 
-    Versions, dates, times, addresses, telephone numbers, and lists of numbers without units are something else.
+    Versions, dates, times, addresses, telephone numbers, and lists of numbers without units do not count.
     """
     masked = [span for span in spans if not span.is_extracted]
     if not masked or any(span.kind is not SpanKind.AMOUNT for span in masked[1:]):
@@ -587,8 +587,8 @@ TIMES = NumericKind(
 
 
 def find_full_times(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields times in the 24-hour clock that a word shows to be times: `14 Uhr`, `9–17 Uhr`; but not `9 Uhr`, which may
-    be in the evening, and which a network knows.
+    """Yields 24-hour times marked by a word: `14 Uhr`, `9–17 Uhr`; but not `9 Uhr`, which may be in the evening and
+    which a network can translate.
     """
     word, target_word = (find_rules(language).clock_word for language in context.languages)
     pattern = rf"{BEFORE}(?:{CAPTURED_TIME}( ?[-–] ?))?{CAPTURED_TIME}\s(?i:{word})(?![{LETTER}])"
@@ -604,7 +604,7 @@ FULL_TIMES = Kind(SpanKind.FULL_TIME, cues=r"\d\s[^\W\d_]{3}", search=find_full_
 
 
 def find_hour_parts(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields quarters and halves of hours in words, of which networks confuse those before and after an hour."""
+    """Yields quarter and half hours in words; networks confuse those before an hour with those after it."""
     source, target = (find_rules(language).hour_parts for language in context.languages)
     offsets = {
         form.lower(): int(minutes)
@@ -628,7 +628,9 @@ def find_hour_parts(kind: Kind, text: str, context: Context) -> Iterator[Span]:
 
 
 def find_minutes(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields times with minutes in words: `ten past five`; `five to nine` and `six thirty` behind what times follow."""
+    """Yields times with minutes in words: `ten past five`; `five to nine` and `six thirty` only after a word like
+    `at`.
+    """
     source, target = map(find_rules, context.languages)
     if not (source.hour_parts and target.hour_parts):
         return

@@ -1,11 +1,11 @@
-"""People and places: greetings and closings of letters, given names with surnames, countries and cities.
+"""Finds people and places: greetings and closings of letters, given names with surnames, countries and cities.
 
 `Yours sincerely` becomes `Mit freundlichen Grüßen`, `Denmark` becomes `Dänemark`, and `Peter Brown` keeps his name.
 
-    PEOPLE          Dear Mr. Smith,     Sehr geehrter Herr Smith: no network of sentences knows letters
-    COPIED_NAMES    Boston              is copied if the translation lacks it, and training has it alike on both sides
-    find_places     Denmark             Dänemark, if training hardly had it: else a network writes another country
-    find_persons    Peter Brown         whose surname, a word, a network would translate
+    PEOPLE          Dear Mr. Smith,     Sehr geehrter Herr Smith: a network trained on sentences does not know letters
+    COPIED_NAMES    Boston              is copied if the translation lacks it and both sides of training have it alike
+    find_places     Denmark             Dänemark, if rare in training: a network would write another country
+    find_persons    Peter Brown         is kept: a network would translate the surname, which is also a word
     find_firms      Green Foods Ltd     likewise
 """
 
@@ -58,7 +58,7 @@ SIGNATURE = rf",?(?:\s{SURNAME}){{1,4}}(?=\W*$)"  # behind what a letter ends wi
 
 
 def find_people(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields titles with names, and how letters begin and end, in the words of the target's language."""
+    """Yields titles with names, and the greetings and closings of letters, in the target language."""
     source, target = map(find_rules, context.languages)
     is_noun, is_shouted = re.compile(rf"\b(?:{source.noun_signs or '(?!)'})\s$"), text.isupper()
     for match in compile_people(context.languages[0]).finditer(text):
@@ -82,7 +82,7 @@ PEOPLE = Kind(
 
 
 def read_phrase(match: re.Match[str], target: LanguageRules) -> Iterator[Span]:
-    """Yields the span of a phrase, with the names after what a letter ends with."""
+    """Yields the span of a letter's greeting or closing, with the names that follow a closing."""
     signed = re.compile(SIGNATURE).match(match.string, match.end()) if match.lastgroup == "regards" else None
     name = signed[0] if signed else ""
     for written in list_forms(target, match.lastgroup or "")[:1]:
@@ -90,9 +90,9 @@ def read_phrase(match: re.Match[str], target: LanguageRules) -> Iterator[Span]:
 
 
 def read_person(match: re.Match[str], source: LanguageRules, target: LanguageRules) -> Iterator[Span]:
-    """Yields the span of a person: of the name alone if the target's titles are not known.
+    """Yields the span of a person: of the name alone if the target's titles are unknown.
 
-    A mark, such as a tag, may stand between titles and name, which are then two spans.
+    If a mark such as a tag stands between titles and name, these are two spans.
     """
     begin, end = find_name(match)
     name = match.string[begin:end]
@@ -131,13 +131,13 @@ def find_name(match: re.Match[str]) -> tuple[int, int]:
 
 
 def list_forms(rules: LanguageRules, key: str) -> list[str]:
-    """Returns the forms of a courtesy in a language; the first is written."""
+    """Returns the forms of a title or phrase of courtesy in a language; the first is the one to write."""
     return list(filter(None, rules.courtesies.get(key, "").split("|")))
 
 
 @cache
 def compile_people(language: str) -> re.Pattern[str]:
-    """Returns the pattern of persons and phrases in a language; of none if its titles are not known."""
+    """Returns the pattern of persons and phrases in a language; it matches none if its titles are not known."""
     rules = find_rules(language)
     if not rules.courtesies:
         return NO_MATCH
@@ -158,7 +158,7 @@ def compile_people(language: str) -> re.Pattern[str]:
 
 
 def list_cased_forms(rules: LanguageRules, keys: Iterable[str]) -> set[str]:
-    """Returns the forms of courtesies, also in capitals."""
+    """Returns the forms of titles and phrases of courtesy, also in capitals."""
     forms = {form for key in keys for form in list_forms(rules, key)}
     return forms | set(map(str.upper, forms))
 
@@ -201,8 +201,8 @@ COPIED_NAMES = CopiedNameKind(
 def find_missing_names(
     source_text: str, target_text: str, source: TextProfile, target: TextProfile
 ) -> Iterator[re.Match[str]]:
-    """Yields the names of a text that its translation should have, and lacks: also the given name of a signature, for
-    which the network may write another.
+    """Yields the names that a translation should have but lacks, including a given name that is a signature, which the
+    network may replace.
     """
     is_renamed = {re.sub(r"^\W+|\W+$", "", text) for text in (source_text, target_text)} <= read_given_names()
     for match in re.finditer(NAME_WRITTEN, source_text):
@@ -211,7 +211,7 @@ def find_missing_names(
 
 
 def is_copied(name: str, source: TextProfile, target: TextProfile) -> bool:
-    """Whether both sides of training have a word about as often, always with a capital."""
+    """Whether a word, with a capital, occurs about equally often on both sides of training."""
     count = source.find_word(name).total
     if count < FEWEST_COPIES or target.find_word(name).total < COPIED_SHARE * count:
         return False
@@ -224,7 +224,7 @@ MOST_PLACE_WORDS = 5
 
 
 def find_places(text: str, languages: tuple[str, str], source: TextProfile) -> Iterator[Span]:
-    """Yields the rare places of a text as the target's language names them, the longest at each word."""
+    """Yields the rare place names of a text, written in the target language; at each word, the longest."""
     words = list(re.finditer(PLACE_WORD, text))
     plain = [read_plainly(word[0]) for word in words]
     rare = [may_be_place(word, languages, source) for word in plain]
@@ -242,34 +242,34 @@ def find_places(text: str, languages: tuple[str, str], source: TextProfile) -> I
 
 
 def read_plainly(name: str) -> str:
-    """Returns a name without invisible marks, and with usual blanks."""
+    """Returns a name without invisible characters and with ordinary spaces."""
     return " ".join(re.sub(f"[{INVISIBLE}]", "", name).split())
 
 
 def may_be_place(word: str, languages: tuple[str, str], source: TextProfile) -> bool:
-    """Whether a word with a capital is a rare one, and of a place's name."""
+    """Whether a capitalised word is rare and part of a place name."""
     if word.islower() or source.find_word(word).total >= RARE_PLACE_COUNT:
         return False
     return word in list_place_words(*languages)
 
 
 def is_surname(text: str, start: int) -> bool:
-    """Whether a given name stands before a word: Michael Jordan."""
+    """Whether a word follows a given name: Michael Jordan."""
     before = re.compile(rf"({PLACE_WORD})\s$").search(text, max(0, start - LOOK_BACK), start)
     return before is not None and before[1] in read_given_names()
 
 
 @cache
 def list_place_words(source: str, target: str) -> frozenset[str]:
-    """Returns the words of the places."""
+    """Returns the words that occur in place names."""
     return frozenset(word for name in name_places(source, target) for word in re.findall(PLACE_WORD, name))
 
 
 @cache
 def name_places(source: str, target: str) -> dict[str, str]:
-    """Returns the names of places in the target's language by those in the source's, also in capitals.
+    """Returns place names in the target language by those in the source language, also in capitals.
 
-    Without those that are given names (`Maurice`).
+    Omits those that are also given names (`Maurice`).
     """
     from nmt_cli.languages.cldr import load_places  # an archive, which few lines need
 
@@ -295,7 +295,7 @@ TOO_FREQUENT = 100  # occurrences of a word with a capital that is a noun rather
 
 
 def find_persons(text: str, source: TextProfile, target: TextProfile, naming: str | None) -> Iterator[Span]:
-    """Yields the persons of a text; where every noun has a capital, only sure ones, and those after `naming`."""
+    """Yields the persons in a text; where every noun has a capital (`naming` is set), only sure ones."""
     has_words, length, comma = any(map(str.islower, text.split())), len(text.strip()), text.find(",")
     for match in re.finditer(PERSON, text):
         start, end, surname = match.start(), match.end("surname"), match["surname"]
@@ -312,8 +312,8 @@ def find_persons(text: str, source: TextProfile, target: TextProfile, naming: st
 
 
 def is_sure_person(text: str, start: int, naming: str) -> bool:
-    """Whether a person begins at `start`, where every noun has a capital: a clause begins there, `Peter Koch kommt`,
-    or a word that a name follows, of the pattern `naming`, stands before it.
+    """Whether a person surely begins at `start`, even where every noun has a capital: a clause begins there (`Peter
+    Koch kommt`), or a word that matches `naming` precedes it.
     """
     cues = [CLAUSE_BEGINNING, *[rf"\b(?:{naming})\s$"] * bool(naming)]
     return re.compile("|".join(cues)).search(text, max(0, start - LOOK_BACK), start) is not None
@@ -332,7 +332,7 @@ SHORTEST_FORM = 3  # letters of a legal form in a line of capitals, where shorte
 
 @cache
 def write_firm(language: str) -> str:
-    """Returns the pattern of companies with their legal form, which a line of capitals has in capitals."""
+    """Returns the pattern of companies with their legal form, which is in capitals in a line of capitals."""
     form = rf"(?:{find_rules(language).legal_forms})(?![^\W_])(?:\.(?=\W*\s\w|,))?"
     return (
         rf"(?<![^\W_])(?P<name>{FIRM_WORD}(?:{TITLE_BLANK}(?:& )?{FIRM_WORD}){{0,4}}?)"
@@ -341,11 +341,11 @@ def write_firm(language: str) -> str:
 
 
 def find_firms(text: str, source: TextProfile, language: str) -> Iterator[Span]:
-    """Yields the companies of a text, with their legal forms, but without a first word that is one of grammar (`Our`)
-    or announces a name (`Firma`).
+    """Yields companies with their legal forms, but without a first word that is a function word (`Our`) or announces a
+    name (`Firma`).
 
-    In a line of capitals, a name begins where a clause does, after a number or a sign, or after a word of grammar that
-    is no subject.
+    In a line of capitals, a name begins at the start of a clause, or after a number, a sign or a function word that is
+    not a subject.
     """
     rules, is_shouted = find_rules(language), text.isupper()
     for match in re.finditer(f"(?i){write_firm(language)}" if is_shouted else write_firm(language), text):

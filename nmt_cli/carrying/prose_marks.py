@@ -1,12 +1,12 @@
-"""Marks in prose: brackets, quotation marks within a sentence, emphasis, and note marks.
+"""Finds marks in prose: brackets, quotation marks within a sentence, emphasis and note marks.
 
-The network may lose one of two brackets: then both are protected, and the sentence is searched again.
+If the network loses one of two brackets, both are protected and the sentence is searched again.
 
-    He (a baker) sings.     ( and ) are taken out, and put around the words that attend to those that they enclosed
+    He (a baker) sings.     ( and ) are taken out, and put around the words that attend to the enclosed ones
     It is *very* good.      so are both stars, which stand for no word
     a "new" car             so are the quotes, if the network then finds a likelier translation
     and/or                  so is the slash, if the words on both sides stay adjacent
-    He drank tea.¹          so is the sign of the note
+    He drank tea.¹          so is the note mark
     the © of 2024           a sign that the network loses gets a placeholder
 """
 
@@ -52,11 +52,11 @@ class BracketKind(LostKind, DoubtfulKind):
     """Paired brackets, except within words: `brother(s)`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
-        """Returns the brackets that are missing, and those that were added without a partner: others are style."""
+        """Returns missing brackets, and added ones without a partner; added pairs are a matter of style."""
         target = attempt.target.lower()
 
         def drop_other_name(match: re.Match[str]) -> str:
-            """Returns what is between brackets without them, if the translation has it, and not the name before it."""
+            """Removes the brackets around a second name if the translation has it and lacks the name before it."""
             before, inside = match[1].lower(), match[2].lower()
             return match[0] if before in target or inside not in target else f"{before} {inside}"
 
@@ -91,7 +91,7 @@ class SlashKind(LostKind):
     """Slashes between two words: `and/or`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
-        """Returns a slash that is missing, unless a link stands for it: `im- und exportieren` for `import/export`."""
+        """Returns a missing slash, unless a linking word replaces it: `im- und exportieren` for `import/export`."""
         written, read = count_marks(attempt.target, PLAIN_SLASHES)["/"], len(self.pattern.findall(attempt.read))
         links = [rf"\b(?:{find_rules(code).list_links or '(?!)'})\b|," for code in context.languages]
         texts = zip(links, (attempt.read, attempt.target), strict=True)
@@ -109,7 +109,7 @@ MOST_SIGNS = 2  # of a sentence that get placeholders: with more, its words suff
 
 
 class SignKind(LostKind):
-    """Signs that stand for no letter, digit or mark of a sentence: `© 2024`."""
+    """Signs other than letters, digits and punctuation: `© 2024`."""
 
     def find_lost(self, attempt: Attempt, context: Context) -> Difference:
         before, after = (Counter(self.pattern.findall(text)) for text in (attempt.read, attempt.target))
@@ -122,13 +122,13 @@ class SignKind(LostKind):
 
 
 def count_marks(text: str, marks: Mapping[str, str]) -> Counter[str]:
-    """Counts the marks of a text, each as that of ASCII."""
+    """Counts the marks of a text by their ASCII equivalents."""
     return Counter(marks[mark] for mark in text if mark in marks)
 
 
 def has_other_marks(marks: Mapping[str, str], attempt: Attempt) -> bool:
-    """Whether the network wrote any of these marks more or less often than it read them: stricter than a check, since a
-    mark that was added to one that is there is often a phrase said twice.
+    """Whether the network wrote any of these marks more or less often than it read them. Stricter than a check, since
+    an extra mark often belongs to a repeated phrase.
     """
     return count_marks(attempt.read, marks) != count_marks(attempt.target, marks)
 
@@ -160,9 +160,10 @@ class QuoteKind(DoubtfulKind):
     """Quotes around words: `the "new" car`."""
 
     def find_doubtful(self, attempt: Attempt) -> list[Span]:
-        """Returns the quotes around words, as the network writes them if it writes as many as it reads.
+        """Returns the quotes around words, in the network's style if it writes as many as it reads.
 
-        Without its quotes, speech would run on: `"Where?" "There."` Those around the sentence may already be off.
+        Without its quotes, speech would run on: `"Where?" "There."` Quotes around the whole sentence may already have
+        been removed.
         """
         matches = [match for match in self.pattern.finditer(attempt.covered) if any(map(str.isalpha, match[0]))]
         # A sentence is quoted that begins with a capital letter and has a mark at its end.
@@ -219,7 +220,7 @@ MARKS = re.escape(END_MARKS + PAUSES)
 
 
 def find_notes(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    """Yields the signs of notes, but not that of a variable: `*args`."""
+    """Yields note marks, but not the sign of a variable: `*args`."""
     return (span for span in kind.find_matches(text) if not is_variable(span, text, context))
 
 

@@ -1,10 +1,10 @@
-"""Protected spans: parts of a text that its translation must contain unchanged; and the interface of a kind of span.
+"""Protected spans, parts of a text that its translation must contain unchanged, and the interface of their kinds.
 
 In `Open <b>{name}</b> now.`, the spans are `<b>` from 5 to 8, `{name}` from 8 to 14 and `</b>` from 14 to 18. There are
-two ways past a network. A *masked* span acts as a word (`{name}`, an address, a number): the network has learned to
-copy the placeholder that replaces it. One that is *taken out* (markup, emoji) represents no word and would only disturb
-the network: it is put back by attention. Its `Kind` says how a span is found, how the network meets it, how it is
-written in the translation, and what is done if it is lost.
+two ways to get a span past a network. A *masked* span acts as a word (`{name}`, an address, a number): the network has
+learned to copy the placeholder that replaces it. A span that is *taken out* (markup, emoji) represents no word and
+would only disturb the network; attention shows where to put it back. The `Kind` of a span says how it is found, how the
+network sees it, how it is written in the translation, and what is done if it is lost.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BLANK_REFERENCES = frozenset("~ &nbsp; &#160; &#xa0; &#xA0; &ensp; &emsp; &thins
 
 
 class SpanKind(StrEnum):
-    """The kind of a span, known when it is found and never guessed again."""
+    """The kind of a span, determined once, when the span is found."""
 
     CHOICE = auto()  # a message of ICU, with texts to choose from
     ELEMENT = auto()  # an element whose content is not translated: <code>ls</code>
@@ -101,17 +101,17 @@ class Span(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether it consists of digits: a number, a time, a code, an amount."""
+        """Whether the span is made of digits: a number, a time, an identifier, an amount."""
         return self.kind in NUMERIC
 
     @property
     def is_markup(self) -> bool:
-        """Whether it represents no word."""
+        """Whether the span represents no word."""
         return self.kind in WORDLESS
 
     @property
     def is_blank(self) -> bool:
-        """Whether it represents a blank: `&nbsp;`."""
+        """Whether the span represents a space: `&nbsp;`."""
         return self.kind is SpanKind.REFERENCE and self.text in BLANK_REFERENCES
 
 
@@ -149,7 +149,7 @@ def cover_spans(text: str, spans: Sequence[Span]) -> str:
 
 
 def cover_ranges(text: str, ranges: Iterable[tuple[int, int]]) -> str:
-    """Returns `text` with these characters covered."""
+    """Returns `text` with the characters in these ranges covered."""
     characters = list(text)
     for start, end in ranges:
         characters[start:end] = COVERS[0] * (end - start)
@@ -169,13 +169,13 @@ def list_overlapping(spans: Sequence[Span], start: int, end: int) -> Sequence[Sp
 
 
 def cut_spans(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:
-    """Returns the spans of the characters from `start` to `end` of a text, as spans of these characters alone."""
+    """Returns the spans between `start` and `end` of a text, with positions counted from `start`."""
     inside = (span for span in list_overlapping(spans, start, end) if start <= span.start and span.end <= end)
     return tuple(span._replace(start=span.start - start, end=span.end - start) for span in inside)
 
 
 def widen_to_brackets(span: Span, text: str, covered: str) -> Span:
-    """Returns a masked span extended by brackets that enclose nothing else: (350 °F), [A4]; `covered` has no others."""
+    """Returns a masked span extended by brackets around it alone: (350 °F), [A4]; `covered` hides all spans."""
     start, end = span.start - 1, span.end + 1
     if (
         span.is_extracted
@@ -190,7 +190,7 @@ def widen_to_brackets(span: Span, text: str, covered: str) -> Span:
 
 
 def join_touching(spans: Iterable[Span]) -> list[Span]:
-    """Joins touching masked spans, except glossary terms, into one code; spans are in order."""
+    """Joins adjacent masked spans, except glossary terms, into one code; `spans` must be in order."""
     joined: list[Span] = []
     for span in spans:
         pair = (joined[-1], span) if joined and joined[-1].end == span.start else ()
@@ -234,7 +234,7 @@ WordTest = Callable[[str], bool]  # whether training had a word
 
 
 class Context(NamedTuple):
-    """The facts beyond the text that kinds may use; without a function, kinds find nothing that only it knows."""
+    """The facts beyond the text that kinds may use; kinds that need a missing function find nothing."""
 
     languages: tuple[str, str] = ("", "")  # codes of the text and of its translation
     copies_placeholders: bool = True  # whether the network has learned to carry placeholders over
@@ -249,10 +249,10 @@ class Context(NamedTuple):
     find_usual_case: Callable[[str], str | None] | None = None  # of a word within a sentence
 
     def is_version(self, text: str, start: int, end: int) -> bool:
-        """Whether a number is the version of the name before it, whose point stays: `Python 3.12 is new`.
+        """Whether a number is the version of the name before it and so keeps its point: `Python 3.12 is new`.
 
-        Amounts are none: `Tom 2.5 euros`. Where a language does not list their words, any word may be one, though not
-        behind inner capitals: `USB 3.0 port`.
+        An amount is not a version: `Tom 2.5 euros`. If a language lists no units, any word after the number may be one,
+        except after a name with inner capitals: `USB 3.0 port`.
         """
         name = re.search(VERSIONED, text[max(0, start - LONGEST_NAME) : start])
         if name is None or self.find_usual_case is None or not re.fullmatch(r"\d{1,3}\.\d{1,2}\+?", text[start:end]):
@@ -286,7 +286,7 @@ class Attempt(NamedTuple):
 
     @classmethod
     def from_texts(cls, text: str, target: str) -> Attempt:
-        """Returns a whole text without protected spans, with its translation."""
+        """Returns the attempt for a whole text without protected spans."""
         return cls(text, (), text, target, lambda span: True)
 
 
@@ -296,7 +296,7 @@ NOT_IN_SPANS = rf"\x00-\x1f\x7f-\x9f\u2028\u2029{COVERS}"  # no span contains co
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of span, a row of a table. Its `patterns` describe it fully, unless it has a `search` of its own."""
+    """A kind of span: one row of a table. Its `patterns` describe it fully, unless it has a `search` of its own."""
 
     name: SpanKind
     form: Literal["placeholder", "taken out"] = "placeholder"  # how the network meets it
@@ -315,7 +315,7 @@ class Kind:
         return map(self.read_match, self.pattern.finditer(text))
 
     def may_be_in(self, text: str, context: Context) -> bool:
-        """Whether a text may have such a span: fast, since most have none."""
+        """Whether a text may have such a span; a fast check, since most texts have none."""
         return self.guard.search(text) is not None
 
     def write(self, span: Span, text: str, context: Context) -> str:
@@ -343,14 +343,14 @@ class Kind:
 
 
 class Difference(NamedTuple):
-    """The items that only one of two texts has, as messages name them."""
+    """The items that occur in only one of two texts, as messages name them."""
 
     missing: Sequence[str] = ()  # from the translation
     added: Sequence[str] = ()  # to it
 
 
 class LossWords(NamedTuple):
-    """The words for a loss in a translation: the failed check, and the counted repair."""
+    """The words that describe a loss in a translation: for the failed check and for the count of repairs."""
 
     fault: Literal["numbers", "dates", "untranslated", "brackets"]
     remedy: str  # what helps
@@ -365,7 +365,7 @@ class LossWords(NamedTuple):
 class LostKind(Kind, ABC):
     """A kind that the network writes itself, protected only if the network lost it.
 
-    Repairs ask `list_carried` of a sentence, which may be stricter than the `find_lost` that both they and checks ask.
+    Checks call `find_lost`; repairs also call `list_carried`, which may be stricter.
     """
 
     words: LossWords
@@ -380,7 +380,7 @@ class LostKind(Kind, ABC):
 
 
 class DoubtfulKind(Kind, ABC):
-    """A kind that may mislead the network: it also reads the sentence without, and the likelier translation is kept."""
+    """A kind that may mislead the network, which also reads the sentence without it; the likelier result is kept."""
 
     @abstractmethod
     def find_doubtful(self, attempt: Attempt) -> list[Span]:

@@ -1,4 +1,4 @@
-"""Markup and program syntax: tags, elements, references, placeholders, addresses, accelerators, messages.
+"""Finds markup and program syntax: tags, elements, references, placeholders, addresses, accelerators, messages.
 
 `Open <b>{name}</b> at https://example.org` has the spans `<b>`, `{name}`, `</b>` and the address: each is found by
 its syntax, whatever the language. Tags are taken out of the text, the others masked by placeholders.
@@ -60,7 +60,7 @@ LINK_TEXT = (
 
 
 def make_closed_tag(opening: str, closing: str, name: str) -> str:
-    """Returns the pattern of a tag between two brackets, which is none unless another of its `name` closes it."""
+    """Returns the pattern of a bracketed tag, which counts only if a tag of the same name closes it."""
     tag = rf"{opening}(?P<{name}>[A-Za-z]\w{{0,20}})(?:[= ][^{opening}{closing}{NOT_IN_SPANS}]{{1,200}})?{closing}"
     return rf"{tag}(?=(?s:.{{0,2000}}?){opening}/(?P={name}){closing})|{opening}/[A-Za-z]\w{{0,20}}{closing}"
 
@@ -69,7 +69,7 @@ def make_closed_tag(opening: str, closing: str, name: str) -> str:
 def parse_tag(markup: str) -> Pair | None:
     """Returns the pair that a tag opens or closes; None for anything else.
 
-    Cached, since nested tags ask repeatedly.
+    Cached, since nested tags are parsed repeatedly.
     """
     if markup[0] == '"':
         return Pair('"', closes=len(markup) > 1)
@@ -115,16 +115,16 @@ def parts_words(span: Span) -> bool:
 
 
 def remove_tags(text: str) -> str:
-    """Returns a text as it is read: without tags, some of which part words."""
+    """Returns a text as a reader sees it: without tags, some of which separate words."""
     if "<" not in text:
         return text
     return TAGS.pattern.sub(lambda tag: " " if parts_words(TAGS.read_match(tag)) else "", text).strip()
 
 
 def is_block_tag(span: Span, pairs: Container[Pair]) -> bool:
-    """Whether a span is a tag that parts sentences: a break, a paragraph, an item of a list, a note.
+    """Whether a span is a tag that separates sentences: a break, a paragraph, a list item, a note.
 
-    A tag with an unknown name does if it has no partner among the `pairs` of its line.
+    A tag with an unknown name does so if it has no partner among the `pairs` of its line.
     """
     if span.kind is SpanKind.COMMAND:
         return span.pair is not None and span.pair.name in NOTES_OF_COMMANDS
@@ -137,7 +137,7 @@ def is_block_tag(span: Span, pairs: Container[Pair]) -> bool:
 
 
 def stand_for_words(spans: Sequence[Span], text: str) -> list[Span]:
-    """Makes codes of the tags that enclose nothing and part no sentences: `Open <name>.txt`, `Use the <title> tag.`
+    """Turns tags that enclose nothing and separate no sentences into codes: `Open <name>.txt`, `Use the <title> tag.`
 
     A break within a sentence is taken out, so that the network reads the whole sentence.
     """
@@ -154,9 +154,9 @@ def stand_for_words(spans: Sequence[Span], text: str) -> list[Span]:
 
 
 def is_mentioned(tag: Span, text: str) -> bool:
-    """Whether a tag without a partner stands within a sentence, or for the value of an option: `-m <message>`.
+    """Whether a tag without a partner is a word of a sentence or the value of an option: `-m <message>`.
 
-    One that HTML has may do so only without attributes, and not at either end of a text.
+    An HTML tag can be a word only without attributes, and not at either end of a text.
     """
     match = re.fullmatch(r"</?([A-Za-z][\w.-]*)(?P<attributes>(?:[ =][^<>]*[^<>/])?)>", tag.text)
     # The few characters before first: texts of many tags would be read through for each.
@@ -237,7 +237,7 @@ NOTES_OF_COMMANDS = frozenset(("footnote", "endnote", "marginpar", "thanks"))
 
 
 def find_commands(kind: Kind, text: str, context: Context) -> Iterator[Span]:
-    r"""Yields what stands before and after each text that a command, `\textbf{` and `}`, or other marks enclose."""
+    r"""Yields the marks around each text that a command, such as `\textbf{` and `}`, or other marks enclose."""
     for match in kind.pattern.finditer(text):
         name, group = match["name"] or match[0], match.lastgroup or ""
         closing, end = match[group], match.start(group)
@@ -281,7 +281,7 @@ EMOJI = Kind(
 
 
 def cut_to_ellipsis(span: Span) -> Span:
-    """Returns the ellipsis of the entry of a menu, Click "Save as..."; another sign as it is."""
+    """Returns the ellipsis of a quoted menu entry, as in Click "Save as..."; other signs stay unchanged."""
     sign = re.sub(r"^.*\w", "", span.text) if span.text[0] in QUOTES else span.text
     return span._replace(start=span.end - len(sign), text=sign)
 
@@ -304,7 +304,7 @@ REFERENCE = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]
 
 
 def stands_for_word(reference: str) -> bool:
-    """Whether a reference represents a symbol read as a word (&, ©, €) rather than a blank or a mark."""
+    """Whether a reference represents a symbol read as a word (&, ©, €) rather than a space or punctuation."""
     from html import unescape  # which few texts need
 
     character = unescape(reference)
@@ -312,7 +312,7 @@ def stands_for_word(reference: str) -> bool:
 
 
 def classify_reference(span: Span) -> Span:
-    """Returns a reference that is read as a word as one that gets a placeholder; the others are taken out."""
+    """Turns a reference that is read as a word into a symbol, which gets a placeholder; others are taken out."""
     is_word = not span.is_blank and stands_for_word(span.text)
     return span._replace(kind=SpanKind.SYMBOL, is_extracted=False) if is_word else span
 
@@ -364,7 +364,7 @@ DOMAINS = "com|org|net|edu|gov|io|dev|app|info|eu|de|fr|es|ch|uk|jp|cn"
 
 
 def cut_address(span: Span) -> Span:
-    """Returns an address without the punctuation after it, which may belong to the sentence."""
+    """Returns an address without trailing punctuation, which may belong to the sentence."""
     address = trim_address(span.text)
     return span._replace(end=span.start + len(address), text=address)
 
@@ -424,7 +424,7 @@ IN_WORD = {
 
 
 def find_accelerator(kind: Kind, text: str, context: Context) -> list[Span]:
-    """Returns the sign before a word of a text that contains only one, but not that of a variable: `&var`."""
+    """Returns the accelerator sign of a text that contains only one, but not the sign of a variable: `&var`."""
     signs = list(kind.find_matches(text))
     is_only = len(signs) == 1 and text.count(signs[0].text) == 1
     return signs if is_only and not is_variable(signs[0], text, context) else []
@@ -434,9 +434,9 @@ ACCELERATORS = Kind(SpanKind.ACCELERATOR, form="taken out", patterns=(AT_WORD,),
 
 
 def move_to_word(text: str, sign: str, spans: Sequence[Span]) -> str:
-    """Moves the declared `sign` of accelerators before the word of a menu or button in which it is.
+    """Moves the declared accelerator `sign` of a menu entry or button to the front of the word that contains it.
 
-    Leaves other texts alone: long ones, those with several signs, and what `spans` cover.
+    Leaves long texts, texts with several signs, and anything in `spans` unchanged.
     """
     if sign not in IN_WORD or len(text) > LONGEST_LABEL or text.count(sign) != 1:
         return text
@@ -490,7 +490,7 @@ def split_choice(choice: str) -> list[ChoicePart] | None:
 
 
 def split_intervals(choice: str) -> list[ChoicePart]:
-    """Splits texts by intervals of numbers into alternating syntax and texts.
+    """Splits texts that are chosen by number intervals into alternating syntax and texts.
 
     >>> [part.text for part in split_intervals("(0){no items};(1){one item};")]
     ['(0){', 'no items', '};(1){', 'one item', '};']
@@ -506,7 +506,7 @@ def split_intervals(choice: str) -> list[ChoicePart]:
 
 
 def find_end(text: str, start: int, bar: str = "") -> int | None:
-    """Returns the position of the brace that closes the one before `start`, or of a `bar` before it; else None."""
+    """Returns the position of the brace that closes the one before `start`, or of an earlier `bar`; None if missing."""
     depth = 1
     for match in re.compile("[{}|]").finditer(text, start):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
@@ -574,7 +574,7 @@ def has_same_placeholders(source: str, target: str) -> bool:
 
 
 def list_choice_parts(text: str) -> Iterator[str]:
-    """Yields the placeholders of a message and the syntax of its choices, without blanks."""
+    """Yields the placeholders of a message and the syntax of its choices, without spaces."""
     for placeholder in find_placeholders(text):
         parts = split_choice(placeholder) if re.match(CHOICE, placeholder) else None
         if parts is None:

@@ -1,7 +1,7 @@
 """Opens documents in any format, and checks that the format supports the options.
 
-To add a format: a subclass of `Document` in a file here, named in its row of `formats/__init__.py`; or an entry point
-of another package (`docs/python.md#plugins`).
+To add a format, write a subclass of `Document` in a file here and name it in the format's row in `formats/__init__.py`.
+Other packages add formats through an entry point (`docs/python.md#plugins`).
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ LACKING = {  # what is wrong with an option for a format that lacks it, and what
 
 
 def find_format(path: Path | None, requested: str | None, head: bytes = b"") -> FileFormat:
-    """Returns the format of a file or of standard input: the requested one, else by its content and its name.
+    """Returns the format of a file or of standard input: the requested one, else what its content or name shows.
 
-    Raises DataError for a format that is not translated, and for binary data.
+    Raises DataError for a format that nmt cannot translate, and for binary data.
     """
     name = "standard input" if path is None else str(path)
     recognised = recognise_format(path, head)
@@ -79,9 +79,9 @@ MISMATCH = "its content does not match its format"
 
 
 def find_format_of_file(path: Path, requested: str | None, head: bytes) -> FileFormat:
-    """Returns the format of a file. Raises DataError as `find_format`, and for plain text under another format's name.
+    """Returns the format of a file. Raises DataError like `find_format`, and for plain text named as another format.
 
-    Its translation would have that name too.
+    The translation would have the same wrong name.
     """
     file_format = find_format(path, requested, head)
     if requested is None and file_format is TEXT and find_by_name(path) not in (None, TEXT):
@@ -95,7 +95,7 @@ def open_document(
     """Opens a document in the format `name`.
 
     `format_line` writes a translation in plain text, the only format with room for more than one hypothesis. Raises
-    OptionError for options that the format lacks.
+    OptionError for options that the format does not support.
     """
     check_options(name, source)
     plugin = None if name in BY_NAME else find_plugin(DOCUMENTS, name)
@@ -126,14 +126,14 @@ def open_document(
 
 
 def sort_rows(table: Document) -> Document:
-    """Returns a table whose rows are written in the order of their confidence."""
+    """Returns a table that writes its rows in order of confidence."""
     from nmt_cli.documents.columns import SortedDocument  # which few runs need
 
     return SortedDocument(table)
 
 
 def read_mark(source: DocumentSource, file_format: FileFormat, head: bytes) -> DocumentSource:
-    """Returns a source in the encoding that a byte order mark among its first bytes tells, if the file has no other."""
+    """Returns the source, set to UTF-16 if it begins with such a byte order mark and no other encoding is set."""
     is_wide = head.startswith(WIDE_MARKS) and not file_format.is_binary
     if not is_wide or source.config.encoding is not None or file_format.names_encoding:
         return source
@@ -141,7 +141,7 @@ def read_mark(source: DocumentSource, file_format: FileFormat, head: bytes) -> D
 
 
 def fit_options(name: str, config: DocumentOptions, beside: frozenset[str]) -> DocumentOptions:
-    """Returns the settings without the options that the format `name` lacks, and one of those `beside` it has."""
+    """Returns the settings without options that the format `name` lacks, if one of the formats `beside` it has them."""
     foreign = [option for option, formats in HOLDERS.items() if name not in formats and not beside.isdisjoint(formats)]
     foreign += [] if has_room(name, config) or len(beside) < 2 else ["confidence"]
     has_encodings = not all(find_row(other).names_encoding for other in beside)
@@ -151,17 +151,17 @@ def fit_options(name: str, config: DocumentOptions, beside: frozenset[str]) -> D
 
 
 def has_room(name: str, config: DocumentOptions) -> bool:
-    """Whether a format has a place for the confidence in each translation."""
+    """Whether a format can store the confidence of each translation."""
     return name in HOLDERS["confidence"] and (name not in SHEETS or bool(config.column))
 
 
 def find_row(name: str) -> FileFormat:
-    """Returns the row of a format; a plain one for another package's."""
+    """Returns a format's row in the table; for a format from another package, a minimal row."""
     return BY_NAME.get(name, FileFormat(name, name))
 
 
 def check_options(name: str, source: DocumentSource) -> None:
-    """Raises OptionError for options that the format `name` lacks."""
+    """Raises OptionError for options that the format `name` does not support."""
     config, where = source.config, f"{source.name} is read as {name}"
     if config.new_column is not None and len(config.column) != 1:
         several = "leave --new-column out: each column's translations then get a column of their own"

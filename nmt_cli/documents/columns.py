@@ -29,7 +29,7 @@ KEPT_CELLS = "existing translations that were kept (--retranslate replaces them)
 
 
 def require_columns(source: DocumentSource, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Returns the columns named by `--column`, by default of these. Raises OptionError without any."""
+    """Returns the columns that `--column` names. Raises OptionError if there are none; the hint lists `names`."""
     if not source.config.column:
         known = "; ".join(filter(None, ("give its name or number", list_columns([name.strip() for name in names]))))
         raise OptionError(
@@ -40,7 +40,7 @@ def require_columns(source: DocumentSource, names: Sequence[str] = ()) -> tuple[
 
 
 def require_languages(source: DocumentSource) -> None:
-    """Raises DataError for a table that by its name has no text in the model's source language."""
+    """Raises DataError if a table's name shows that it has no text in the model's source language."""
     languages = find_languages_in_name(PurePath(source.name).name)
     if not any(are_same_languages((code, ""), (source.source_language, "")) for code in languages):
         raise DataError(
@@ -56,7 +56,7 @@ def has_header(source: DocumentSource) -> bool:
 
 
 def select_columns(source: DocumentSource, first: Sequence[str]) -> DocumentSource:
-    """Returns the source with only those columns that a table among others has; with all if it has none of them."""
+    """Returns the source with only the columns that this table has, if it is one of several tables and has any."""
     names = [name.strip() for name in first]
     columns = tuple(column for column in source.config.column if column in names or not is_name(column))
     is_partial = source.is_among_others and has_header(source) and columns
@@ -64,7 +64,7 @@ def select_columns(source: DocumentSource, first: Sequence[str]) -> DocumentSour
 
 
 def fit_columns(document: Document, first: Sequence[str]) -> None:
-    """Leaves out the columns that a table among others lacks, and notes them."""
+    """Leaves out the columns that one of several tables lacks, and notes them."""
     columns, document.source = document.source.config.column, select_columns(document.source, first)
     for column in [column for column in columns if column not in document.source.config.column]:
         document.notes[f"tables that have no column {column!r}, but another one to translate"] += 1
@@ -94,7 +94,7 @@ def find_column_indexes(source: DocumentSource, first: Sequence[str]) -> list[in
 
 
 def find_filled_column(source: DocumentSource, existing: Sequence[str]) -> int | None:
-    """Returns the index of the existing column that `--new-column` names, whose empty cells are filled; else None."""
+    """Returns the index of the existing column whose empty cells `--new-column` fills, or None."""
     name = source.config.new_column
     return list(existing).index(name) if name is not None and name in existing else None
 
@@ -109,9 +109,9 @@ class AddedColumn(NamedTuple):
 
 
 def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[AddedColumn]:
-    """Returns the columns to add: the translations, unless they fill a column, their failed checks, their confidence.
+    """Returns the columns to add: translations (unless they fill an existing column), failed checks and confidence.
 
-    Raises DataError if a column of that name exists, and OptionError for a name with a tab or a line end.
+    Raises DataError if a column already has one of these names, and OptionError for a name with a tab or line end.
     """
     config = source.config
     names = [config.new_column or f"{column}_{source.target_language}" for column in config.column]
@@ -134,9 +134,9 @@ def list_added_columns(source: DocumentSource, existing: Sequence[str]) -> list[
 
 
 def keep_translation(document: Document, source: str, kept: str, number: int, location: Location) -> None:
-    """Counts a translation that stays, of the row `number`; one with other numbers or codes than its source fails.
+    """Counts the translation that row `number` keeps, and reports it if its numbers or codes differ from the source.
 
-    The source may have changed since it was translated.
+    The source may have changed after it was translated.
     """
     document.notes += Counter({KEPT_CELLS: int(bool(source.strip()))})
     context = CheckContext(document.source.source_language, document.source.target_language)
@@ -156,7 +156,7 @@ def format_confidence(number: int, translations: Sequence[Translation]) -> str:
 
 
 def join_messages(columns: Sequence[str], translations: Sequence[Translation]) -> str:
-    """Joins the messages of failed checks on one line, after the column if there are several; empty without any."""
+    """Joins the messages of failed checks on one line, each after its column if there are several; may be empty."""
     failed = zip(columns, translations, strict=True) if len(columns) > 1 else [("", item) for item in translations]
     messages = [
         (f"{column}: " if column else "") + "; ".join(check.message for check in translation.checks)
@@ -189,21 +189,21 @@ UNRATED = 1.0  # of a row whose text is blank
 
 
 class SortedRows:
-    """The rows of a sheet: translated rows are reordered among each other, all others stay."""
+    """The rows of a sheet: translated rows are sorted among themselves, and all others stay in place."""
 
     def __init__(self, move_row: Callable[[str, str], str]) -> None:
         self.move_row = move_row  # writes a row in the place of another
         self.parts: list[tuple[float | None, str]] = []  # the confidence of rows that are translated
 
     def keep_part(self, text: str, translations: Sequence[Translation] = ()) -> str:
-        """Keeps a part until all are there, and writes nothing."""
+        """Holds a part until all parts have arrived, and writes nothing."""
         confidences = (translation.confidence for translation in translations)
         rates = [UNRATED if confidence is None else confidence for confidence in confidences]
         self.parts.append((min(rates, default=None), text))
         return ""
 
     def list_rows(self) -> Iterator[str]:
-        """Yields all parts, translated rows least confident first; equal ones stay in order."""
+        """Yields all parts, with translated rows sorted by confidence, lowest first; equal rows stay in order."""
         rated = [(confidence, text) for confidence, text in self.parts if confidence is not None]
         rows = (row for _, row in sorted(rated, key=lambda pair: pair[0]))
         for confidence, text in self.parts:
@@ -211,7 +211,7 @@ class SortedRows:
 
 
 class SortedDocument(Document):
-    """A table whose translated rows are written at the end, least confident first; equal rows stay in order."""
+    """A table that writes translated rows at the end, least confident first; rows of equal confidence stay in order."""
 
     def __init__(self, table: Document) -> None:
         super().__init__(table.source)
@@ -225,7 +225,7 @@ class SortedDocument(Document):
         yield TranslationUnit((), self.write_rows)
 
     def keep_row(self, unit: TranslationUnit, translations: Sequence[Translation]) -> str:
-        """Keeps a row until all are there, and writes nothing."""
+        """Holds a row until all rows have arrived, and writes nothing."""
         written = unit.write(translations)
         return self.rows.keep_part(written if isinstance(written, str) else written.decode("utf-8"), translations)
 

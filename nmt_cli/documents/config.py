@@ -1,4 +1,4 @@
-"""The options of documents. Imports only the standard library, since the command line is built from them."""
+"""Document options. Imports only the standard library, since the command line is built from these options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Undecodable = Literal["strict", "replace"]
 
 
 class DocumentOptions(Settings, panel="Format"):
-    """The format of the input, and which part of it is translated."""
+    """The format of the input, and which parts of it to translate."""
 
     format: str | None = setting(
         None, f"Input format: {join_formats('translate')} [from the file's content and name, else text].", harmless=True
@@ -65,5 +65,5 @@ class DocumentOptions(Settings, panel="Format"):
 
     @property
     def needs_confidence(self) -> bool:
-        """Whether a model must be able to rate its translations."""
+        """Whether these options need a model that can rate its translations."""
         return self.confidence or self.sort_by_confidence

@@ -1,4 +1,4 @@
-"""Subtitles and lyrics: the text of each cue is translated, the rest is kept byte for byte.
+"""Subtitles and lyrics: the text of each cue is translated, and the rest is kept byte for byte.
 
     7                                       7
     00:00:01,000 --> 00:00:02,000           00:00:01,000 --> 00:00:02,000
@@ -6,8 +6,8 @@
     she?                                    SHE?
     - Here.                                 - HERE.
 
-The texts are "Where is she?" and "Here.": a dash begins a turn, a line break does not.
-A sentence over two cues is translated as one, and its translation is cut where the source was, by alignment.
+The texts are "Where is she?" and "Here.": a dash begins a turn, but a line break does not.
+A sentence that spans two cues is translated as a whole; alignment shows where to divide its translation.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ SLACK = 4  # characters by which a line may be longer than any of the source
 
 
 def fit_lines(raw: str, written: str, line_end: re.Pattern[str]) -> str:
-    """Fits a translation to the lines of its source `raw`, wrapping it anew if its lines are more, fewer or longer.
+    """Fits a translation to the lines of its source `raw`, rewrapping it if its lines are more, fewer or longer.
 
-    Lines that are sentences stay so. In `written`, a line ends where the words on both sides of the break are those of
-    the source.
+    If each source line is a sentence, each line of the translation is one too, where possible. In `written`, lines
+    already end where the words on both sides of the break match those of the source.
     """
     old, new = line_end.split(raw), line_end.split(written)
     widest = max(LINE_WIDTH, *(measure_line(line) + SLACK for line in old))
@@ -64,7 +64,7 @@ def measure_line(line: str) -> int:
 
 
 def balance_lines(text: str, count: int) -> list[str]:
-    """Wraps `text` at blanks into at most `count` lines, keeping the longest as short as possible.
+    """Wraps `text` at spaces into at most `count` lines, keeping the longest as short as possible.
 
     Never breaks inside a tag; tags have no width.
     """
@@ -77,7 +77,7 @@ def balance_lines(text: str, count: int) -> list[str]:
 
 
 def fill_lines(words: Sequence[tuple[str, int]], width: int) -> list[str]:
-    """Fills lines of at most `width` characters greedily; the words come with their lengths."""
+    """Fills lines of at most `width` characters greedily; each word comes with its length."""
     lines, used = [""], 0
     for word, length in words:
         if lines[-1] and used + 1 + length > width:
@@ -109,7 +109,7 @@ LONGEST_SENTENCE = 4  # cues
 
 @dataclass(frozen=True)
 class Turn:
-    """The characters [start, end) that one speaker says in a cue, without tags around all of them."""
+    """What one speaker says in a cue: the characters [start, end), without tags that enclose all of them."""
 
     start: int
     end: int
@@ -124,12 +124,12 @@ class Turn:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its sentence may continue in another cue: an inner tag or a sound cannot be divided."""
+        """Whether the sentence may continue in another cue; inner tags and sounds cannot be divided."""
         has_tags = any(item.name or item.keeps_order for item in self.items)
         return not has_tags and SOUND.fullmatch(self.text) is None
 
     def goes_on(self, following: Turn, *, is_cased: bool) -> bool:
-        """Whether its sentence continues in the following turn. In a file without capitals, only a comma shows that."""
+        """Whether the sentence continues in the next turn. In a file without capitals, only a comma shows that."""
         text, next_text = self.text.rstrip(), following.text.lstrip()
         names_speaker = bool(following.items) and following.items[0].kind == "point"
         can_join = self.is_plain and following.is_plain and not names_speaker
@@ -152,7 +152,7 @@ def find_turns(text: str, cues: Sequence[TextRange], syntax: TextSyntax, line_en
 
 
 def find_speaker_changes(lines: Sequence[str]) -> Iterator[int]:
-    """Yields the numbers of the lines that begin a turn: of other speakers, of sounds, and after sounds."""
+    """Yields the numbers of the lines that begin a turn: a new speaker, a sound, or the line after a sound."""
     was_sound = True
     for number, line in enumerate(lines):
         bare = CUE_TAG.sub("", line)
@@ -172,7 +172,7 @@ def make_turn(raw: str, start: int, cue: int, syntax: TextSyntax) -> Turn:
 
 
 def measure_speaker(text: str) -> int:
-    """Returns the length of a speaker's dash or name with the blanks after it; 0 if there is none."""
+    """Returns the length of a speaker's dash or name, including the spaces after it; 0 if there is none."""
     dash = DASH.match(text)
     start = dash.end() if dash else 0
     label = LABEL.match(text, start)
@@ -218,7 +218,7 @@ class CueDocument(Document):
         yield from weave(text, ((chain[0].start, chain[-1].end, self.make_unit(chain, text)) for chain in chains))
 
     def find_cues(self, text: str) -> Iterator[TextRange]:
-        """Yields the range of each cue's text, in order. Raises DataError for a file without any."""
+        """Yields the range of each cue's text, in order. Raises DataError for a file without cues."""
         yield from (TextRange(*match.span("text")) for match in self.cue.finditer(text) if match["text"] is not None)
 
     def chain_turns(self, turns: Iterable[Turn], *, is_cased: bool) -> Iterator[list[Turn]]:
@@ -234,7 +234,7 @@ class CueDocument(Document):
             yield chain
 
     def make_unit(self, turns: Sequence[Turn], text: str) -> TranslationUnit:
-        """Returns the unit of a turn of the file `text`, or of several with one sentence."""
+        """Returns the unit of one turn in the file's `text`, or of several turns that share a sentence."""
         first, *others = turns
         cut = InlineItem("cut", (CUT,), AlignedText(" ", (0,)))
         items = [*first.items, *(item for turn in others for item in (cut, *turn.items))]
@@ -280,7 +280,7 @@ class SubViewerDocument(CueDocument):
 
 
 class LyricsDocument(CueDocument):
-    """Lyrics (LRC): `[00:12.00]A line`, also with times of words."""
+    """Lyrics (LRC): `[00:12.00]A line`, also with word timestamps."""
 
     cue = re.compile(r"^\ufeff?(?:\[\d+:\d+(?:[.:]\d+)?\][ \t]*)+(?P<text>[^\r\n]*)", re.MULTILINE)
     syntax = TextSyntax(re.compile(r"[ \t]+"), lambda _: " ", str)

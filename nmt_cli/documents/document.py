@@ -65,7 +65,7 @@ class Content(NamedTuple):
 
 
 class TornText(NamedTuple):
-    """A text that stays as it is, in need of a look: its translation could not be read back, or was there already."""
+    """A text left as it is, which needs review: its translation could not be read back, or already existed."""
 
     number: int  # among the texts of the document, from 1; or of its row
     source: str
@@ -94,7 +94,7 @@ class TranslationUnit(NamedTuple):
     context: str | None = None  # what tells its texts from equal ones of other units; None: the format says nothing
 
     def name_context(self) -> TranslationUnit:
-        """Returns the unit with texts that know their context, if it has one."""
+        """Returns the unit, attaching its context to its texts if it has one."""
         if self.context is None:
             return self
         return self._replace(texts=tuple(MarkedText.in_context(text, self.context) for text in self.texts))
@@ -142,12 +142,12 @@ class DocumentSource(NamedTuple):
             yield part
 
     def refuse(self, line: int, problem: str, hint: str = "") -> NoReturn:
-        """Raises DataError, naming the line, or the row of a table, from 1."""
+        """Raises DataError, naming the line (or the row of a table) by number, counted from 1."""
         raise DataError(f"{name_place(self.name, line, self.config.format)}: {problem}", hint=hint)
 
 
 class Document(ABC):
-    """A document, which can be read once. `notes` counts shortcomings by the message about them."""
+    """A document that can be read once. `notes` counts shortcomings by message."""
 
     guard: WatchUnits | None = None  # reads what is written again, before it is complete
     holds_back = True  # for the guard, until the last unit; False: each unit is read by itself
@@ -169,7 +169,7 @@ class Document(ABC):
         """Yields the units in document order. Raises DataError, naming the invalid line."""
 
     def read_with_domain(self) -> Iterator[TranslationUnit]:
-        """Yields the units, those without a domain in that of the document; the first of each chapter is marked."""
+        """Yields the units, with the document's domain if they have none; the first of each chapter is marked."""
         begins, chapter = True, ""
         for unit in self.read_checked():
             if unit.location is not None and unit.location.chapter != chapter:
@@ -182,12 +182,12 @@ class Document(ABC):
             begins = False
 
     def read_checked(self) -> Iterator[TranslationUnit]:
-        """Yields the units; their output is read back before it is complete."""
+        """Yields the units; what they write is read back before the document is complete."""
         units = self.locate(self.read_units())
         return units if self.guard is None else self.guard(self, self.reopen, units)
 
     def locate(self, units: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
-        """Yields the units with their lines, or their rows, as long as it is known how those before are spelled."""
+        """Yields the units with their line or row numbers, as long as the source of all earlier units is known."""
         number, is_known = 1, True
         for unit in units:
             is_known &= not unit.texts or unit.raw is not None
@@ -201,19 +201,19 @@ class Document(ABC):
                 number += 1 if self.format.line_name == "row" else lines
 
     def reopen(self, data: bytes) -> Iterator[TranslationUnit]:
-        """Yields the units of the document as it is written. Raises DataError if it cannot be read."""
+        """Yields the units of the written document `data`. Raises DataError if it cannot be read."""
         return type(self)(self.source._replace(lines=[data], reads_back=True)).read_units()
 
     def is_marked(self, written: bytes) -> bool:
-        """Whether a unit is marked in such a way that programs ignore its translation."""
+        """Whether a written unit is marked so that programs ignore its translation."""
         return False
 
     def complete(self, written: str | bytes) -> str | bytes:
-        """Returns the document as it is written once all of its units are known; of a table, a row."""
+        """Returns the final form of the document once all its units are written; for a table, that of a single row."""
         return written
 
     def report_to(self, outer: Document) -> None:
-        """Shares the notes with a document around this one."""
+        """Shares the notes of the document that contains this one."""
         self.notes, self.torn, self.noted = outer.notes, outer.torn, outer.noted
 
 
@@ -229,7 +229,7 @@ def make_verbatim_unit(text: str | bytes) -> TranslationUnit:
 def weave(
     text: str, units: Iterable[tuple[int, int, TranslationUnit]], encode: Callable[[str], str | bytes] = str
 ) -> Iterator[TranslationUnit]:
-    """Yields the units of the characters [start, end) of a text, and all else as it is; leaves out overlapping ones."""
+    """Yields each unit in place of the characters [start, end), and all other text as is; skips overlapping units."""
     position = 0
     for start, end, unit in units:
         if start >= position:
@@ -274,14 +274,15 @@ def format_text(translation: Translation) -> str:
 
 
 def flatten_breaks(text: str) -> str:
-    """Replaces every character that some program takes for a line end by a blank."""
+    """Replaces every character that some programs treat as a line end with a space."""
     return text if text.isprintable() else " ".join(text.splitlines())
 
 
 class TextDocument(Document):
     """Reads lines that end in LF or CR LF; `format_line` writes a translation followed by LF.
 
-    A translation alone gets the end of its line; the last one is completed, unless the file is complete without.
+    By default, a translation gets the line end of its source. A last line without one gets LF, unless the output is a
+    file by itself.
     """
 
     def __init__(self, source: DocumentSource, line: Callable[[Translation], str] = format_text) -> None:
@@ -340,18 +341,18 @@ RUNNING_SHARE, JOINED_SHARE, INNER_SHARE = 0.4, 0.8, 0.08  # shares of the line 
 
 
 def goes_on(line: str, following: str, width: int) -> bool:
-    """Whether a sentence goes on in the next line: in lower case, after no mark that ends one."""
+    """Whether a sentence continues on the next line: in lower case, and not after final punctuation."""
     return following[:1].islower() and len(line) >= LONG_SHARE * width and LINE_OF_SENTENCE_END.search(line) is None
 
 
 def fills_line(line: str, following: str, width: int) -> bool:
-    """Whether the next line begins where it does because its first word found no room."""
+    """Whether the line was broken because the next line's first word did not fit on it."""
     room = len(line) + 1 + len(following.split(maxsplit=1)[0])
     return len(line) >= LONG_SHARE * width and room > FULL_SHARE * width and PROSE_START.match(following) is not None
 
 
 def is_wrapped(text: str) -> bool:
-    """Whether the lines of a text are parts of paragraphs, rather than sentences, verses or items of a list."""
+    """Whether the lines of a text are parts of paragraphs, rather than sentences, verses or list items."""
     lines = re.split(r"(?m)^-- \r?$", text, maxsplit=1)[0].splitlines()
     bare = [LINE_MARKS.sub("", line.rstrip(), count=1) for line in lines]
     begins = [(match := LINE_MARKS.match(line)) is not None and match["item"] is not None for line in lines]
@@ -392,7 +393,7 @@ class WrappedDocument(Document):
             yield self.make_unit(group, wrapped if is_wrapped else maxsize, is_signed=0 < signed <= number)
 
     def make_unit(self, lines: Sequence[str], width: int, *, is_signed: bool) -> TranslationUnit:
-        """Returns the unit of a paragraph; that of a translation like its source is spelled as the source."""
+        """Returns the unit of a paragraph; a translation that equals its source is written exactly like it."""
         raw = "".join(lines)
         first = LINE_MARKS.match(lines[0])
         before = first[0] if first else ""
@@ -428,7 +429,7 @@ class WrappedDocument(Document):
 
 
 def is_one_paragraph(lines: Sequence[str], following: str, width: int) -> bool:
-    """Whether a line belongs to the paragraph of the lines before it."""
+    """Whether a line belongs to the same paragraph as the lines before it."""
     first, last, next_line = (LINE_MARKS.match(line) for line in (lines[0], lines[-1], following))
     if first is None or last is None or next_line is None or next_line["item"]:
         return False

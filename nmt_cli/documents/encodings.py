@@ -45,7 +45,7 @@ class DecodedText(NamedTuple):
 def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str | None]) -> DecodedText:
     """Decodes a whole document.
 
-    The encoding is that of a byte order mark, else the one declared according to `find_encoding`, else UTF-8. A
+    A byte order mark gives the encoding, else the declaration that `find_encoding` reads; the default is UTF-8. A
     declared encoding is ignored if it does not exist or if the declaration could not have been read in it. Raises
     DataError for invalid bytes.
     """
@@ -64,9 +64,9 @@ def decode_document(source: DocumentSource, find_encoding: Callable[[bytes], str
 
 
 def find_usable(declared: str) -> str:
-    """Returns a declared encoding if it extends ASCII, in which the declaration was read; else UTF-8.
+    """Returns a declared encoding if it extends ASCII, since the declaration was read as ASCII; else UTF-8.
 
-    Programs that hold text as UTF-16 declare that, but write UTF-8 (cf. WHATWG, "prescan a byte stream").
+    Programs that hold text as UTF-16 may declare UTF-16 but write UTF-8 (cf. WHATWG, "prescan a byte stream").
     """
     try:
         return declared if "<?xml".encode(declared) == b"<?xml" else "utf-8"
@@ -85,7 +85,7 @@ WIDE_ENCODINGS = frozenset({"utf-16", "utf-32"})  # whose byte order mark says w
 
 
 class EncodedDocument(Document):
-    """A document in another encoding; `make` opens it once its lines are in UTF-8."""
+    """A document that may not be in UTF-8; `make` opens it once its lines are in UTF-8."""
 
     def __init__(
         self, source: DocumentSource, make: Callable[[DocumentSource], Document], *, has_charset: bool
@@ -107,7 +107,7 @@ class EncodedDocument(Document):
             yield unit if encoding is None else unit._replace(write=self.encode_output(unit.write, encoding))
 
     def find_encoding(self) -> tuple[str | None, Iterator[bytes]]:
-        """Returns the encoding, None for UTF-8, and all lines, including those read to detect it."""
+        """Returns the encoding (None for UTF-8) and all lines, including those read to detect it."""
         lines = iter(self.source.lines)
         head: list[bytes] = []
         encoding = self.source.config.encoding

@@ -3,7 +3,7 @@
     <source>Save <g id="1">it</g></source>                      is the text "Save it", and is followed by
     <target state="translated">SAVE <g id="1">IT</g></target>
 
-Which variant and which state a unit has is read as for pairs (`formats/exchange.py`).
+The variants and the state of a unit are read as for pairs (`formats/exchange.py`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def fits_model(source: DocumentSource, languages: tuple[str, str]) -> bool:
 
 
 def refuse_source(source: DocumentSource, languages: str) -> NoReturn:
-    """Raises DataError for a file that has no text in the model's source language, but in these languages."""
+    """Raises DataError for a file that has text in `languages`, but none in the model's source language."""
     model = find_language_tag(source.source_language)
     refuse_part(source.name, f"the file has {languages}, but the model translates from {model}", "name another --model")
 
@@ -170,7 +170,7 @@ class TargetBuilder:
                 yield InlineItem("point", tuple(self.read_point(child)), keeps_order=child.name not in ("x", "ph"))
 
     def read_point(self, node: XmlNode) -> Iterator[str | Paragraph]:
-        """Yields an element of code; the text of a nested <sub> is translated."""
+        """Yields a code element; the text of a nested <sub> is translated."""
         if not any(node.find_all(frozenset({"sub"}))):
             yield node.raw
             return
@@ -218,7 +218,7 @@ class TargetBuilder:
         return set_attribute(tag, "state", "needs-review-translation" if needs_review else "translated")
 
     def write_definitions(self, node: XmlNode, needs_review: bool) -> MarkupToken:
-        """Returns SDLXLIFF's segment definitions, with the state of the translated ones."""
+        """Returns SDLXLIFF's segment definitions, with the state of translated segments updated."""
         parts = [node.tag]
         for child in node.children:
             raw = child.raw
@@ -230,9 +230,9 @@ class TargetBuilder:
 
 
 def put_child(children: Sequence[XmlNode | MarkupToken], new: str, old: XmlNode | None, before: XmlNode | None) -> str:
-    """Returns the content of an element with `new` in place of the child `old`; without that, after another child.
+    """Returns the content of an element with `new` in place of the child `old`, or after `before` if `old` is None.
 
-    There, it has the same blanks before it.
+    In the latter case, `new` gets the same whitespace before it as `before` has.
     """
     written = []
     for index, child in enumerate(children):
@@ -256,36 +256,36 @@ def find_segments(node: XmlNode) -> list[XmlNode]:
 
 
 def is_protected(node: XmlNode) -> bool:
-    """Whether the text of a mark must not be translated."""
+    """Whether an element is a <mrk> whose text must not be translated."""
     return node.name == "mrk" and (node.read("translate") == "no" or node.read("mtype") == "protected")
 
 
 def read_paragraphs(token: MarkupToken) -> Iterator[InlineItem]:
-    """Yields a text; the ends of some of its lines part texts."""
+    """Yields the text of a token, divided into separate texts at some of its line ends."""
     for number, part in enumerate(TEXT_BREAK.split(token.raw) if token.kind == "text" else (token.raw,)):
         if part:
             yield InlineItem("break", (part,)) if number % 2 else make_text_item(token._replace(raw=part))
 
 
 def find_pair(half: XmlNode) -> str:
-    """Returns the number by which a code that opens and one that closes are a pair."""
+    """Returns the number that an opening code and its closing code share."""
     return next(filter(None, map(half.read, ("rid", "startRef", "i", "id"))), "")
 
 
 def find_shown(node: XmlNode, data: Mapping[str, str]) -> str:
-    """Returns the text of the file that an element of code represents, as far as it is known."""
+    """Returns the original text that a code element represents, as far as it is known."""
     shown = next(filter(None, map(node.read, ("equiv-text", "disp", "equiv"))), "")
     return node.text or shown or data.get(node.read("dataRef"), "")
 
 
 def breaks_line(node: XmlNode, data: Mapping[str, str]) -> bool:
-    """Whether an element of code is a line break, which parts texts."""
+    """Whether a code element is a line break, which separates texts."""
     kinds = {node.read(name).lower() for name in ("ctype", "type", "subType")}
     return bool(kinds & BREAK_TYPES) or SHOWN_BREAK.fullmatch(find_shown(node, data)) is not None
 
 
 def shows_word(node: XmlNode, data: Mapping[str, str]) -> bool:
-    """Whether an element of code represents a word, such as `{name}`, rather than a tag such as `<br>`."""
+    """Whether a code element represents a word, such as `{name}`, rather than a tag such as `<br>`."""
     shown = find_shown(node, data)
     if node.name == "x" and node.read("id").startswith("INTERPOLATION"):
         return True
@@ -315,7 +315,7 @@ class TmxDocument(Document):
             refuse_source(self.source, f"the languages {languages}")
 
     def make_unit(self, unit: XmlUnit, raw: str, decoded: DecodedText) -> TranslationUnit:
-        """Returns a unit with its variant in the target language; verbatim if that is there, or has no source."""
+        """Returns a unit that writes a target-language variant; verbatim if there is one already, or no source text."""
         variants = read_variants(unit.element)
         codes = tuple([code for code, _ in variants])
         self.languages |= dict.fromkeys(codes)
@@ -407,7 +407,7 @@ class XliffDocument(Document):
             refuse_languages(self.source, self.others[0])
 
     def read_outer(self, unit: XmlUnit, raw: str) -> str:
-        """Reads what surrounds units, and returns its output: with the target language of a file if it is missing."""
+        """Reads the markup around units and returns it, with the target language of a file added if it is missing."""
         name, version = unit.element.tag, unit.context.get("xliff", {}).get("version", "")
         if name in ("unit", "originalData"):
             nodes = parse_node(raw).elements if name == "originalData" else []
@@ -424,7 +424,7 @@ class XliffDocument(Document):
         return raw
 
     def make_unit(self, unit: XmlUnit, raw: str, decoded: DecodedText) -> TranslationUnit | None:
-        """Returns the unit of a trans-unit or segment; None if it is kept."""
+        """Returns the unit of a trans-unit or segment, or None if it is kept unchanged."""
         if any(name in KEPT_AROUND for name, _ in unit.outer):
             return None
         if not fits_model(self.source, self.languages):

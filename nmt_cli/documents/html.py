@@ -3,9 +3,10 @@
     <p>Press <b>Save</b>.</p><script>a</script>       one text, "Press Save."
     <p>Drück <b>Sichern</b>.</p><script>a</script>    the mark is where its word is
 
-The page is scanned, not parsed. Text between two tags other than inline marks is a paragraph, with its inline marks; so
+The page is scanned, not parsed. Text between two block-level tags is a paragraph, together with its inline marks; so
 are texts in attributes, such as titles and alternative texts. Scripts, styles, code, preformatted text and elements
-marked as untranslatable are kept. `lang` and `dir` of the page become the target's."""
+marked as untranslatable are kept. The page's `lang` and `dir` are set for the target language.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ NOTED_WORD = re.compile(rf"[^\W\d_]{{4}}[{END_MARKS}{PAUSES}]?$")  # a longer on
 
 
 class EndRule(NamedTuple):
-    """The tags before which an element without an end tag ends, unless a container inside it holds them."""
+    """The tags that implicitly end an element without an end tag, unless they are inside a nested container."""
 
     openings: frozenset[str] = frozenset()
     closings: frozenset[str] = frozenset()
@@ -105,7 +106,7 @@ END_RULES = {  # of the elements whose end tag HTML lets a page leave out
 
 
 def is_inline(name: str) -> bool:
-    """Whether an element is a mark within a line: a known one, or one that neither HTML nor `carrying.tags` knows.
+    """Whether an element is an inline mark: a known one, or one that neither HTML nor `carrying.tags` defines.
 
     Components of a page are blocks, unless words precede them on their line.
     """
@@ -113,17 +114,17 @@ def is_inline(name: str) -> bool:
 
 
 def is_component(name: str) -> bool:
-    """Whether an element is a component of a page, whose name has a hyphen or colon."""
+    """Whether an element is a component of a page, as a hyphen or colon in its name shows."""
     return re.search("[-:]", name) is not None
 
 
 def is_form_control(items: Sequence[InlineItem]) -> bool:
-    """Whether a line has a button or a field, and no text beside them."""
+    """Whether a line has a button or an input field, and no text next to it."""
     return any(item.name in FORM_CONTROLS for item in items) and not any(item.text.strip() for item in items)
 
 
 def is_untranslated(token: MarkupToken) -> bool:
-    """Whether an element is kept with its content."""
+    """Whether an element is kept untranslated with all its content."""
     if token.name in KEPT_INLINE or token.name in KEPT_BLOCKS or token.name in CODE_TAGS:
         return True
     if token.kind != "open" or token.name in VOID_TAGS or not any(sign in token.raw for sign in KEPT_SIGNS):
@@ -153,7 +154,7 @@ def is_note_reference(element: Sequence[MarkupToken], before: str) -> bool:
 
 
 def is_text_attribute(token: MarkupToken, values: Mapping[str, str], attribute: Attribute) -> bool:
-    """Whether an attribute's value is text for readers; `values` has those of its tag, in lower case."""
+    """Whether an attribute's value is text for readers; `values` holds all values of its tag, in lower case."""
     if values.get("translate") == "no":
         return False
     if attribute.name == "content" and token.name == "meta":
@@ -200,7 +201,7 @@ class HtmlDocument(Document):
         yield from make_units(FlowReader(self, decoded.text).read_parts(), decoded, self.source, self.notes)
 
     def translate_tag(self, token: MarkupToken) -> tuple[str | Paragraph, ...]:
-        """Returns a tag with its texts as paragraphs and its language changed."""
+        """Returns the parts of a tag, with its texts as paragraphs and its language changed."""
         raw = token.raw
         if "=" not in raw and token.name != "html":
             return (raw,)
@@ -230,7 +231,7 @@ class HtmlDocument(Document):
             yield raw if not tag else "rtl" if is_right_to_left(tag) else "ltr"
 
     def declares_language(self, token: MarkupToken, values: Mapping[str, str], attribute: Attribute) -> bool:
-        """Whether an attribute says that a text is in the language of the page: of the first <html> that has one."""
+        """Whether an attribute declares the page's language, which is that of the first <html> that states one."""
         if token.name == "meta" and attribute.name == "content":
             return values.get("http-equiv") == "content-language"
         if attribute.name not in ("lang", "xml:lang"):
@@ -240,7 +241,7 @@ class HtmlDocument(Document):
         return bool(self.language) and find_primary_subtag(attribute.value) == find_primary_subtag(self.language)
 
     def add_language(self, end: str, names: Set[str]) -> str:
-        """Adds missing `lang` and, for a right-to-left script, `dir` to the end of the tag of <html>."""
+        """Adds a missing `lang` and, for right-to-left scripts, a missing `dir` at the end of the <html> tag."""
         tag = find_language_tag(self.source.target_language)
         if not tag:
             return end
@@ -279,7 +280,7 @@ class FlowReader:
 
     @property
     def continues_line(self) -> bool:
-        """Whether words precede what comes next on its line."""
+        """Whether words precede the next token on the same line."""
         last = self.items[-1].raw if self.items and self.items[-1].text.strip() else ""
         return last.rstrip(" \t")[-1:].strip() != ""
 
@@ -321,7 +322,7 @@ class FlowReader:
             yield from self.document.translate_tag(token)
 
     def read_note(self, token: MarkupToken) -> bool:
-        """Reads a reference to a note as a point; puts everything else back, and returns False."""
+        """Reads a note reference as a point; puts anything else back, and returns False."""
         element = [token, *islice(self.tokens, LONGEST_NOTE)]
         end = next((index for index, part in enumerate(element) if part.kind == "close" and part.name == token.name), 0)
         last = next((item.text for item in reversed(self.items) if item.text), "")
@@ -370,7 +371,7 @@ class FlowReader:
             self.document.notes += Counter({KEPT_LANGUAGE_NOTE: int(has_text and self.is_foreign(token))})
 
     def read_element(self, token: MarkupToken) -> list[MarkupToken]:
-        """Returns the tokens of an element; all remaining tokens if it requires an end tag and has none."""
+        """Returns the tokens of an element, or all remaining tokens if it requires an end tag and has none."""
         element = [token]
         if token.kind == "empty" or token.name in VOID_TAGS:
             return element

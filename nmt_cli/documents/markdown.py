@@ -1,9 +1,9 @@
-"""Markdown, parsed by markdown-it-py: prose is translated, code, links and layout are kept byte for byte.
+"""Markdown, parsed by markdown-it-py: prose is translated; code, links and layout are kept byte for byte.
 
     Press **Save** and `x`.          the text "Press Save and {1}."; the code is a placeholder
     Drück **Sichern** und `x`.       with the marks at the aligned words
 
-All else, and the layout of what is translated, stays as it is spelled.
+Everything else stays exactly as written, as does the layout of translated text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OWN_REFERENCE = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]+)\]")
 
 
 def finish_lines(raw: str, written: str) -> str:
-    """Returns the translation `written` for the passage `raw`, with lines that begin no block."""
+    """Returns the translation `written` for the passage `raw`, with no line that would begin a block."""
     parts, raw_parts = LINE_END.split(restore_references(raw, written)), LINE_END.split(raw)
     has_all_lines = len(parts) == len(raw_parts)
     starts = [find_first_word(line) for line in raw_parts[::2]]
@@ -69,7 +69,7 @@ def find_first_word(line: str) -> str:
 
 
 def escape_line_start(line: str) -> str:
-    """Escapes a line of running text so that it begins no list, heading or fence."""
+    """Escapes a line of running text so that it does not begin a list, heading or fence."""
     match = BLOCK_START.match(line)
     if not match:
         return line
@@ -78,7 +78,7 @@ def escape_line_start(line: str) -> str:
 
 
 def restore_references(raw: str, written: str) -> str:
-    """Returns links whose words are their own reference in the form that they have in the source: `[it]`."""
+    """Returns the translation with links that are their own reference (`[it][it]`) in the source's form: `[it]`."""
 
     def shorten(link: re.Match[str]) -> str:
         words = " ".join(re.sub(r"\n[ \t>]*", " ", link[1]).split())
@@ -151,14 +151,14 @@ def render_kept(_renderer: Any, tokens: Any, index: int, _options: Any, _environ
 
 
 def get_line(state: Any, number: int) -> str:
-    """Returns a line of a block without its indentation; empty for one indented as code."""
+    """Returns a line of a block without its indentation; empty for a line indented as code."""
     if state.sCount[number] - state.blkIndent >= 4 or state.sCount[number] < state.blkIndent:
         return ""
     return str(state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]).rstrip()
 
 
 def keep_lines(state: Any, start: int, end: int, silent: bool) -> bool:
-    """Consumes lines that are not prose, as a block that is not rendered."""
+    """Consumes lines that are not prose as a single kept block."""
     line = get_line(state, start)
     if not line:
         return False
@@ -282,7 +282,7 @@ def make_inline_parser() -> Any:
 
 
 def record_source(rule: Callable[[Any, bool], bool]) -> Callable[[Any, bool], bool]:
-    """Wraps a rule so that its tokens record the source consumed, and the end of a link's label in it."""
+    """Wraps a rule so that its tokens record the source text consumed, and where a link's label ends in it."""
 
     def run_rule(state: Any, silent: bool) -> bool:
         start, before = state.pos, len(state.tokens)
@@ -307,7 +307,7 @@ def read_title(link_end: str) -> tuple[str | Paragraph, ...]:
 
 
 class InlineReader:
-    """Reads a token of running text as items. Its character i is at `positions[i]` of the `document`."""
+    """Reads a token of running text as items. Character i of the token is at `positions[i]` in `document`."""
 
     def __init__(self, token: Any, document: str, positions: Sequence[int]) -> None:
         self.content: str = token.content
@@ -352,7 +352,7 @@ class InlineReader:
         return index + 1
 
     def read_text(self, token: Any) -> None:
-        """Adds text to the run; a task's checkbox before it becomes a point."""
+        """Adds text to the run; a task's checkbox in front of the text becomes a point."""
         if token.type == "text_special":
             self.spell(token.content, len(token.markup))
             return
@@ -368,7 +368,7 @@ class InlineReader:
                 self.cursor += len(part)
 
     def read_line_break(self) -> None:
-        """Adds a line break as a blank; after the name of an alert, it separates the name from the text."""
+        """Adds a line break as a space; after the name of an alert, it separates the name from the text."""
         match = LINE_BREAK.match(self.content, self.cursor)
         if match is None:
             return
@@ -379,7 +379,7 @@ class InlineReader:
             self.spell(" ", len(match[0]))
 
     def read_pair(self, token: Any) -> None:
-        """Adds an opening or closing mark; a link's words are translated, its address is kept."""
+        """Adds an opening or closing mark; a link's words are translated, and its address is kept."""
         name, kind = token.type.rsplit("_", 1)
         if name != "link":
             self.add_item(kind, token.markup, name)
@@ -394,7 +394,7 @@ class InlineReader:
             self.items.append(InlineItem("close", read_title(written), name=name))
 
     def read_attributes(self, token: Any, *, is_last: bool) -> None:
-        """Adds attributes to the mark before them; after the text of a heading or paragraph, they part from it."""
+        """Adds attributes to the mark before them; after a heading's or paragraph's text, they are separate from it."""
         last = self.items[-1] if self.run == self.cursor and self.items else None
         if last is None or last.kind in ("open", "break"):
             self.add_item("break" if is_last else "point", token.content)
@@ -431,7 +431,7 @@ class InlineReader:
         return ends[position] if position < len(ends) else None
 
     def spell(self, text: str, length: int) -> None:
-        """Adds a text to the run, spelled by the next `length` characters."""
+        """Adds `text` to the run, as spelled by the next `length` characters."""
         start = self.positions[self.run]
         first, last = self.positions[self.cursor], self.positions[self.cursor + length]
         self.edits.append(Edit(first - start, last - start, text))
@@ -444,7 +444,7 @@ class InlineReader:
         return self.document[start : self.positions[self.cursor]]
 
     def add_item(self, kind: Any, written: str, name: str = "") -> None:
-        """Adds an item for the next characters, `written` thus in the content."""
+        """Adds an item for the next characters, which the content spells as `written`."""
         self.add_run()
         self.items.append(InlineItem(kind, (self.take(len(written)),), name=name))
 
@@ -541,9 +541,9 @@ KEPT_TOKENS = ("fence", "code_block", "front_matter", KEPT_BLOCK)
 
 
 def follow_headings(source: str, written: str) -> str:
-    """Returns a translation whose links to headings of the source lead to those of the translation.
+    """Returns the translation, with links to source headings changed to point to the translated headings.
 
-    Names that the source spells out stay.
+    Names that the source defines explicitly stay.
     """
     if not any(link["name"] for link in OWN_LINK.finditer(source)):
         return written
@@ -567,7 +567,7 @@ def follow_headings(source: str, written: str) -> str:
 
 
 def list_names(text: str) -> list[str]:
-    """Returns the name of each heading, by which links find it on GitHub: `what-is-it`, `what-is-it-1`."""
+    """Returns the name that each heading has in links on GitHub: `what-is-it`, `what-is-it-1`."""
     tokens, counts, names = make_inline_parser().parse(text), Counter[str](), list[str]()
     for heading, token in pairwise(tokens):
         if heading.type == "heading_open":
@@ -596,7 +596,7 @@ def escape_cell(text: str) -> str:
 
 
 def list_inline_tokens(text: str) -> Iterator[tuple[Any, bool]]:
-    """Yields the parser's tokens of running text, each with whether it is in a table."""
+    """Yields the parser's tokens of running text, and whether each is in a table."""
     import_library("markdown_it", "markdown-it-py", "Markdown files")
     import_library("mdit_py_plugins", "mdit-py-plugins", "Markdown files")
     in_table = False
@@ -616,9 +616,9 @@ class SourceLines:
         self.lines = [text[start:end].replace("\0", "\ufffd") for start, end in zip(self.starts, ends, strict=True)]
 
     def locate_paragraph(self, token: Any) -> list[int] | None:
-        """Returns the position of each character of one or more lines and of their end, or None.
+        """Returns the position of each character of one or more lines, and of their end; None if not found.
 
-        Each line end of the token corresponds to the document's, with any quote or list prefix of the next line.
+        Each line end of the token stands for the document's line end and any quote or list prefix after it.
         """
         positions: list[int] = []
         for number, content in enumerate(token.content.split("\n"), start=token.map[0]):
@@ -630,7 +630,7 @@ class SourceLines:
         return positions
 
     def locate_cell(self, token: Any, cursor: int) -> list[int] | None:
-        """Locates a table cell after `cursor` likewise; in the source, a `|` within it is escaped."""
+        """Locates a table cell after `cursor` in the same way; in the source, a `|` within it is escaped."""
         number = token.map[0]
         content = token.content.replace("|", "\\|")
         column = self.lines[number].find(content, max(0, cursor - self.starts[number]))

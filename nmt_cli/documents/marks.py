@@ -42,7 +42,7 @@ NO_TEXT = AlignedText("", ())
 
 
 class TranslatedPart(Protocol):
-    """A paragraph inside an item, translated too."""
+    """A paragraph inside an item, which is translated as well."""
 
     @property
     def raw(self) -> str: ...
@@ -53,7 +53,7 @@ class TranslatedPart(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Wrapper:
-    """An element that must enclose text and can be repeated: a run of a word processor."""
+    """An element that must enclose text and can be repeated, such as a run in a word processor."""
 
     before: str
     after: str
@@ -65,7 +65,7 @@ class Wrapper:
 
 @dataclass(frozen=True, eq=False)
 class InlineItem:
-    """A part of a paragraph. `template` is its spelling: strings, and paragraphs to be translated too."""
+    """A part of a paragraph. `template` is its spelling: strings, and nested paragraphs to translate."""
 
     kind: ItemKind
     template: tuple[str | TranslatedPart, ...]
@@ -85,7 +85,7 @@ class InlineItem:
 
     @property
     def form(self) -> str:
-        """How the run in which it is looks; empty outside of runs."""
+        """How the item's run looks; empty outside runs."""
         return self.wrappers[0].form or self.wrappers[0].before if self.wrappers else ""
 
     def list_spellings(self) -> list[str]:
@@ -103,14 +103,14 @@ class ParagraphSegment:
 
     @cached_property
     def code_names(self) -> dict[int, str]:
-        """The text for each item of code, by index: `{1}`, `{2}` ..., or others if these occur."""
+        """The placeholder for each code item, by index: `{1}`, `{2}` ..., skipping those that the text contains."""
         used = set(CODE_NAME.findall("".join(item.text for item in self.items)))
         available = (name for number in count(1) if (name := f"{{{number}}}") not in used)
         return {index: next(available) for index, item in enumerate(self.items) if item.kind == "code"}
 
     @cached_property
     def starts(self) -> list[int]:
-        """The character at which each item begins, and the length of the text."""
+        """The position at which each item begins, and the length of the text."""
         lengths = (len(self.code_names.get(index, item.text)) for index, item in enumerate(self.items))
         return list(accumulate(lengths, initial=0))
 
@@ -120,30 +120,30 @@ class ParagraphSegment:
 
     @cached_property
     def spellings(self) -> list[str]:
-        """The spelling of each character of the text; names of code spell themselves."""
+        """The spelling of each character of the text; placeholders for code spell themselves."""
         parts = (self.code_names.get(index) or item.list_spellings() for index, item in enumerate(self.items))
         return [written for part in parts for written in part]
 
     @cached_property
     def is_translated(self) -> bool:
-        """Whether there is anything to translate outside code: a letter, or an amount alone."""
+        """Whether there is anything to translate: a letter outside code, or nothing but an amount."""
         return any(has_letters(item.text) for item in self.items) or is_amount(self.text)
 
     @cached_property
     def is_overfull(self) -> bool:
-        """Whether it has text, but so many marks, runs or lines that it is kept."""
+        """Whether the segment has text, but is kept because it has too many marks, runs or lines."""
         room = MAXIMUM_ITEMS - len(self.items)
         return self.is_translated and (room < 0 or (len(self.text) > room and self.count_signs() > room))
 
     def count_signs(self) -> int:
-        """Counts the signs that could be marks, and the blanks and signs spelled in another way: the ends of lines."""
+        """Counts signs that could be marks, and spaces and signs that are spelled differently, such as line ends."""
         characters = zip(self.text, self.spellings, strict=True)
         return sum(not sign.isalnum() and (sign in STRAY_SIGNS or sign != written) for sign, written in characters)
 
     def list_texts(self) -> Iterator[str]:
         """Yields the text of the segment, if translated, and the texts of the paragraphs inside its items.
 
-        The text of one that is kept is empty.
+        A segment that is kept has an empty text.
         """
         if self.is_overfull:
             yield ""
@@ -158,20 +158,20 @@ class ParagraphSegment:
 
     @cached_property
     def runs(self) -> list[MarkedPart]:
-        """The runs of a form, in order."""
+        """The stretches of text in the same form, in order."""
         texts = [index for index, item in enumerate(self.items) if item.text]
         groups = [(form, list(group)) for form, group in groupby(texts, lambda index: self.items[index].form)]
         return [MarkedPart(self.starts[group[0]], self.starts[group[-1] + 1], form) for form, group in groups]
 
     @cached_property
     def unusual_runs(self) -> list[tuple[int, int]]:
-        """The characters of runs in a different form from most of the text."""
+        """The characters of runs whose form differs from that of most of the text."""
         usual = find_usual_form(self.runs)
         return [(run.start, run.end) for run in self.runs if run.kind != usual]
 
     @property
     def tagged(self) -> list[MarkedPart]:
-        """The characters between each two marks."""
+        """The characters between each pair of marks."""
         marks, items = self.marks, [self.items[index] for index in self.marked]
         pairs = ((first, last) for first, last in find_partners([mark.pair for mark in marks]).items() if first < last)
         return [
@@ -179,12 +179,12 @@ class ParagraphSegment:
         ]
 
     def list_parts(self) -> list[MarkedPart]:
-        """Returns the characters between each two marks, and all runs."""
+        """Returns the characters between each pair of marks, and all runs."""
         return [*self.tagged, *(run for run in self.runs if run.kind)]
 
     @property
     def enclosed(self) -> list[tuple[int, int]]:
-        """The characters between each two marks, and those of unusual runs."""
+        """The characters between each pair of marks, and those of unusual runs."""
         return [*((part.start, part.end) for part in self.tagged), *self.unusual_runs]
 
     @cached_property
@@ -214,11 +214,11 @@ class TextSyntax(NamedTuple):
 
 
 def read_spelled_text(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] = ()) -> InlineItem:
-    """Reads a text spelled `raw` as an item of a paragraph."""
+    """Reads text spelled as `raw` into an item of a paragraph."""
     edits = (Edit(*match.span(), syntax.decode(match[0])) for match in syntax.escapes.finditer(raw))
     return make_text(raw, edits, wrappers)
 
 
 def make_text(raw: str, edits: Iterable[Edit], wrappers: Sequence[Wrapper] = ()) -> InlineItem:
-    """Returns a text as an item of a paragraph; `edits` turn its spelling `raw` into its characters."""
+    """Returns text as an item of a paragraph; `edits` turn its spelling `raw` into its characters."""
     return InlineItem("text", (raw,), AlignedText.from_text(raw).replace(edits), wrappers=tuple(wrappers))

@@ -5,8 +5,8 @@ image, a comment, a footnote), code (kept, and represented in the text as `{1}`)
 into segments. A segment is one text for the translator, however many sentences it has.
 
 Everything written comes from the items, byte for byte, except the characters of the translation. A character aligned
-with an equal one of the source is spelled as there (`&nbsp;`, a line break for a blank), so that a translation equal to
-its source changes nothing.
+with an equal source character is spelled like it (`&nbsp;`, or a line break for a space), so that a translation equal
+to its source changes nothing.
 
 Must not know any format. `translation.placement` decides where marks go."""
 
@@ -74,7 +74,7 @@ class InlineOutput:
         self.text = ""
 
     def write_text(self, text: str, raw: str, wrappers: Wrappers) -> None:
-        """Writes `text`, spelled `raw`, preceded by a blank if one is wanted and missing."""
+        """Writes `text`, spelled as `raw`, after a space if one is wanted and missing."""
         if self.wants_blank and not text[0].isspace():
             text, raw = f" {text}", f" {raw}"
         self.enter(wrappers)
@@ -87,7 +87,7 @@ class InlineOutput:
         self.parts.append(raw)
 
     def add_blank(self) -> None:
-        """Writes a blank, unless the text ends with one or has not begun."""
+        """Writes a space, unless the text ends with one or has not begun."""
         if self.last_character and not self.last_character.isspace():
             self.write_text(" ", " ", self.text_wrappers)
 
@@ -105,7 +105,7 @@ def write_segment(
 ) -> Counter[str]:
     """Writes a segment with its translation, and returns the numbers of guessed mark positions and of lost marks.
 
-    `rendered` are the spellings of its items. Without a translation, the items are written unchanged.
+    `rendered` holds the spellings of its items. Without a translation, the items are written unchanged.
     """
     output.last_character, output.wants_blank = "", False
     if translation is None:
@@ -121,7 +121,7 @@ def write_segment(
 
 
 def trace_segment(text: str, translation: Translation) -> TracedText:
-    """Traces a translation to its source text, ignoring surrounding blanks."""
+    """Traces a translation to its source text, ignoring surrounding spaces."""
     lead, tail = len(text) - len(text.lstrip()), len(text.rstrip())
     traced = trace_translation(text.strip(), translation)
     sources = [index if index == UNALIGNED else index + lead for index in traced.sources]
@@ -140,8 +140,8 @@ def trace_segment(text: str, translation: Translation) -> TracedText:
 def find_literals(source: str) -> dict[str, list[int]]:
     """Returns where each placeholder of a text begins.
 
-    Links lead from word to word: beside a quotation mark or a letter, a brace of `'{ $x }'` would come from nowhere,
-    and be escaped.
+    Links connect whole words, so next to a quotation mark or a letter, a brace of `'{ $x }'` would have no source and
+    be escaped.
     """
     literals: dict[str, list[int]] = {}
     if PROGRAM_PLACEHOLDERS.guard.search(source) is not None:
@@ -151,7 +151,7 @@ def find_literals(source: str) -> dict[str, list[int]]:
 
 
 def trace_literals(traced: TracedText, literals: Mapping[str, list[int]]) -> tuple[TracedText, frozenset[int]]:
-    """Traces placeholders and names of code to themselves as a whole; also returns the characters of repeated ones."""
+    """Traces whole placeholders and names of code to the same in the source; also returns the characters of repeats."""
     if not literals:
         return traced, frozenset()
     inside = {i for text, starts in literals.items() for start in starts for i in range(start, start + len(text))}
@@ -210,9 +210,9 @@ class SegmentWriter:
         self.write_items(last, last)
 
     def write_point(self, node: MarkNode, first: int, last: int, *, is_exact: bool) -> None:
-        """Writes a point, code or an empty pair, between blanks if it is between blanks in the source.
+        """Writes a point, code or an empty pair, between spaces if it is between spaces in the source.
 
-        Code whose name occurs in the translation (`is_exact`) keeps the translation's blanks.
+        Code whose name occurs in the translation (`is_exact`) keeps the translation's spaces.
         """
         source, is_code = self.target.source, node.end > node.start
         has_before = source[max(0, node.start - 1) : node.start].isspace()
@@ -230,7 +230,7 @@ class SegmentWriter:
             self.output.write_raw(self.rendered[index], self.segment.items[index].wrappers)
 
     def write_characters(self, start: int, end: int) -> None:
-        """Writes characters of the translation, each in the wrappers of its source."""
+        """Writes characters of the translation, each in the wrappers of its source character."""
         positions = [index for index in range(start, end) if index not in self.repeated]
         for wrappers, group in groupby(positions, lambda index: self.wrappers[index]):
             indices = list(group)
@@ -238,7 +238,7 @@ class SegmentWriter:
             self.output.write_text(text, self.spell(indices, wrappers), wrappers)
 
     def spell(self, indices: Sequence[int], wrappers: Wrappers) -> str:
-        """Spells characters as their source characters, if equal."""
+        """Spells each character like its source character if they are equal, and escapes all others."""
         escape = (wrappers[-1].escape if wrappers else None) or self.output.escape
         parts: list[str] = []
         for is_same, group in groupby(indices, self.is_same):
@@ -254,7 +254,7 @@ class SegmentWriter:
 
     @cached_property
     def wrappers(self) -> list[Wrappers]:
-        """The wrappers of each character of the translation: unusual runs are together, as what marks enclose."""
+        """The wrappers of each character of the translation; an unusual run stays together, like text between marks."""
         texts = [index for index, item in enumerate(self.segment.items) if item.text]
         if not any(self.segment.items[index].wrappers for index in texts):
             return [()] * len(self.target.text)
@@ -279,12 +279,12 @@ class SegmentWriter:
         return [self.segment.items[number].wrappers for number in self.fill_numbers(numbers)]
 
     def is_usual(self, number: int) -> bool:
-        """Whether an item is in the form of most of the text."""
+        """Whether an item has the same form as most of the text."""
         start, runs = self.segment.starts[number], self.segment.unusual_runs
         return bisect_right(runs, start, key=itemgetter(0)) == bisect_right(runs, start, key=itemgetter(1))
 
     def fill_numbers(self, numbers: Sequence[int | None]) -> list[int]:
-        """Returns the item of each character; without a source, a usual one of its neighbours, or else the longer."""
+        """Returns each character's item; without a source, it is a neighbour's: a usual one, or else the longer."""
 
         def rate(index: int) -> tuple[bool, int]:
             return self.is_usual(index), len(self.segment.items[index].text)
@@ -365,7 +365,7 @@ class Paragraph:
     def make_unit(
         self, notes: Counter[str], encode: Callable[[str], str | bytes] = str, content: Content | None = None
     ) -> TranslationUnit:
-        """Returns the paragraph as a unit of a document; `encode` finishes its text, or makes bytes of it."""
+        """Returns the paragraph as a unit of a document; `encode` finishes its text or turns it into bytes."""
 
         def write_unit(translations: Sequence[Translation]) -> str | bytes:
             return encode(self.write(iter(translations), notes))
@@ -376,7 +376,7 @@ class Paragraph:
 
 
 def join_points(items: Sequence[InlineItem]) -> Iterator[InlineItem]:
-    """Yields the items, neighbouring points as one: nothing can come between them."""
+    """Yields the items, joining neighbouring points into one, since nothing can come between them."""
     for _, group in groupby(find_joints(items), lambda item: (item.kind, item.name, item.wrappers, item.keeps_order)):
         first, *others = group
         if first.kind != "point" or not others:
@@ -386,7 +386,7 @@ def join_points(items: Sequence[InlineItem]) -> Iterator[InlineItem]:
 
 
 def find_joints(items: Sequence[InlineItem]) -> Iterator[InlineItem]:
-    """Yields the items; a blank or a mark alone between two points that no word touches is a point: `<x/>-<y/>`."""
+    """Yields the items; spaces or punctuation between two points that no word touches become a point: `<x/>-<y/>`."""
     for index, item in enumerate(items):
         around, ahead = items[max(0, index - 1) : index + 2 : 2], items[index - 2].text if index > 1 else " "
         is_between = [other.kind for other in around] == ["point", "point"] and not item.wrappers
@@ -399,7 +399,7 @@ def make_units(
 ) -> Iterator[TranslationUnit]:
     """Yields the parts of a document as units: the text between two paragraphs is one, or several if it is long.
 
-    In a document that is read back, a paragraph without texts is one, too: a translation may have no letters.
+    In a document that is read back, a paragraph without texts is a unit too: a translation may have no letters.
     """
     yield make_verbatim_unit(decoded.mark)
     verbatim: list[str] = []

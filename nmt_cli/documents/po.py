@@ -42,9 +42,9 @@ EMPTY_PLURALS = "nplurals=INTEGER; plural=EXPRESSION;"
 
 
 def complete_header(text: str, source: str, language: str) -> str:
-    """Returns a catalogue with the language instead of the source's, and with the missing lines of a template's header.
+    """Returns a catalogue with its language changed to the target's, and with a template's header filled in.
 
-    Otherwise, a header that a person has filled in, and the forms of a language without known ones, stay as they are.
+    A header that a person has filled in is otherwise unchanged, and so are plural forms that nmt does not know.
     """
     header, tag = HEADER_ENTRY.match(text), find_language_tag(language)
     if header is None or not tag:
@@ -65,19 +65,19 @@ def complete_header(text: str, source: str, language: str) -> str:
 
 @cache
 def load_plural_forms() -> dict[str, str]:
-    """Returns the `Plural-Forms` of languages by their codes."""
+    """Returns the `Plural-Forms` of languages, by language code."""
     return {code: row[1] for row in read_plural_table() for code in row[0].split()}
 
 
 @cache
 def read_plural_table() -> list[list[str]]:
-    """Returns rows of codes of languages, their `Plural-Forms` and their categories in CLDR, of whole numbers."""
+    """Returns rows of language codes, their `Plural-Forms`, and their CLDR plural categories for whole numbers."""
     lines = (files("nmt_cli.languages") / "data" / "plural-forms.tsv").read_text(encoding="utf-8").splitlines()[1:]
     return [line.split("\t") for line in lines]
 
 
 def find_plural_categories(language: str) -> tuple[str, ...]:
-    """Returns the names of the plural forms of a language; those of most languages if they are not known."""
+    """Returns the names of a language's plural forms; if they are not known, those that most languages have."""
     code = find_code(language)
     categories = (row[2] for row in read_plural_table() if code in row[0].split())
     return tuple(next(categories, "one other").split())
@@ -94,7 +94,7 @@ PLURAL_FORMS = re.compile(r"nplurals\s*=\s*([1-9])(?!\d)")  # no language has mo
 
 
 def list_messages(translations: Sequence[Translation]) -> list[str]:
-    """Returns the faults of the translations of a message; of several sentences, names those of low confidence."""
+    """Returns the faults in a message's translations; if it has several sentences, quotes those of low confidence."""
 
     def name(check: FailedCheck, translation: Translation) -> str:
         if check.kind != "confidence" or translation.least_sure or len(translations) == 1:
@@ -107,7 +107,7 @@ def list_messages(translations: Sequence[Translation]) -> list[str]:
 
 @dataclass(frozen=True)
 class Message:
-    """A text of several lines and sentences, with the blanks and line breaks between them."""
+    """A text of several lines and sentences, with the spaces and line breaks between them."""
 
     parts: tuple[str, ...]  # sentences at odd indices, the text between them at even ones
 
@@ -115,7 +115,7 @@ class Message:
     def from_text(cls, text: str, *, by_sentence: bool, accelerator: str = "") -> Message:
         """Splits a text at its lines, and at its sentences if `by_sentence`.
 
-        The `accelerator` that a catalogue declares, if any, moves before the word in which it is.
+        If the catalogue declares an `accelerator`, it is moved to the start of the word that contains it.
         """
         parts = [""]
         for line in re.split(r"(\s*[\n\x00-\x08\x0b-\x1f]\s*)", text):
@@ -134,8 +134,8 @@ class Message:
         return self.parts[1::2]
 
     def fill_sentences(self, translations: Iterator[Translation]) -> str:
-        """Returns the message with its sentences translated, consuming one translation each, joined as the script
-        requires.
+        """Returns the message with its sentences translated and joined as the script requires, consuming one
+        translation for each.
         """
         texts = [translation.text for translation in islice(translations, len(self.sentences))]
         whole = self.parts[0]
@@ -147,12 +147,12 @@ class Message:
 
 
 class MessageDocument(Document):
-    """The base of catalogues, whose messages are translated line by line and sentence by sentence."""
+    """The base class of catalogues, whose messages are translated line by line and sentence by sentence."""
 
     accelerator = ""
 
     def split_message(self, text: str) -> Message:
-        """Splits a message into the parts to translate; one found in a translation memory stays whole."""
+        """Splits a message into the parts to translate; a message found in a translation memory stays whole."""
         bare = text.strip()
         if self.source.memory is not None and bare and self.source.memory.has_text(text):
             before, _, after = text.partition(bare)
@@ -199,7 +199,7 @@ class CatalogueDocument(MessageDocument):
         return read_entries(enumerate(lines, start=1), partial(self.source.refuse, hint=hint))
 
     def read_header(self, entry: PoEntry) -> str:
-        """Reads what a header says of the catalogue, and returns it completed."""
+        """Reads what a header says about the catalogue, and returns the header with missing values filled in."""
         fields = entry.read_header()
         self.forms = count_plural_forms(fields.get("Plural-Forms", ""))
         self.accelerator = fields.get("X-Accelerator-Marker", "")
@@ -209,7 +209,7 @@ class CatalogueDocument(MessageDocument):
         return text if completed == bare else completed.replace("\n", self.line_end)
 
     def needs_translation(self, entry: PoEntry) -> bool:
-        """Whether the entry lacks a translation or all are replaced; notes fuzzy translations that are kept."""
+        """Whether the entry lacks a translation, or all are to be replaced; notes fuzzy translations that are kept."""
         if self.source.config.retranslate or self.source.reads_back:
             return True
         existing = list_translations(entry)
@@ -271,7 +271,7 @@ def list_translations(entry: PoEntry) -> list[str]:
 
 
 def write_message(keyword: str, text: str) -> list[str]:
-    """Returns the lines of a keyword and its text, divided at its line ends, else where they are too long."""
+    """Returns the lines of a keyword and its text, divided at line ends, or wrapped if it is one long line."""
     parts = [part.translate(SPELLINGS) for part in text.splitlines(keepends=True)]
     room = MESSAGE_WIDTH - len(keyword) - 3  # of which signs that are escaped take none
     if len(parts) == 1 and len(text) - sum(ord(sign) in SPELLINGS for sign in text) > room:
@@ -283,7 +283,7 @@ def write_message(keyword: str, text: str) -> list[str]:
 
 
 def is_without_placeholders(entry: PoEntry) -> bool:
-    """Whether nothing in an entry is a placeholder, by its flags."""
+    """Whether the flags of an entry say that it has no placeholders."""
     formats = [flag for flag in entry.flags if flag.endswith("-format")]
     return bool(formats) and all(flag.startswith("no-") for flag in formats)
 
@@ -313,11 +313,11 @@ def set_remarks(lines: list[str], messages: Sequence[str]) -> list[str]:
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything to translate: a letter outside placeholders, or a text to choose."""
+    """Whether there is anything to translate: a letter outside placeholders, or within a choice of texts."""
     return has_letters(re.sub(ANY_PLACEHOLDER, lambda match: match[0] if re.match(CHOICE, match[0]) else "", text))
 
 
 def count_plural_forms(declared: str) -> int | None:
-    """Returns the number of plural forms that a header declares; None for none that a language may have."""
+    """Returns the number of plural forms that a header declares; None if it is missing or too large."""
     match = PLURAL_FORMS.search(declared)
     return int(match[1]) if match else None

@@ -1,15 +1,15 @@
-"""Reads a translated document back, and undoes each unit that is unreadable or lost a placeholder or mark.
+"""Reads a translated document back, and undoes each unit that is unreadable or has lost a placeholder or mark.
 
-A document is held until its last unit. Then its own class reads what was written, and each unit is compared with its
-source:
+A document is held back until its last unit is written. Then its own class reads what was written, and each unit is
+compared with its source:
 
     source    a = Tom is here{ $x }.        unit 2, which holds { $x }
     written   a = Tom ist hier {"{"} $x }.  read back: `Tom ist hier { $x`, which holds nothing
     kept      a = Tom is here{ $x }.        reported as "text 1 kept as in the source"
 
-A unit must begin and end where one begins and ends when it is read, with the placeholders and marks of its source. One
-that does not is written as in the source; units that cannot be located are found by halving. Tables are
-compared row by row, as they arrive. Must not know any format.
+When it is read back, each unit must begin and end where it was written, with the placeholders and marks of its source.
+A unit that does not is replaced by its source; if a document cannot be read at all, the units at fault are found by
+halving. Tables are compared row by row, as they arrive. Must not know any format.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ONE_BY_ONE = 16  # units that are told from those behind them, before all that f
 
 
 class WrittenUnit(NamedTuple):
-    """A unit as it is written: its piece of the document, how it is undone, and the marks that it must hold."""
+    """A unit as written: its piece of the document, how to undo it, and the marks that it must hold."""
 
     piece: int
     first: int  # the number of its first text
@@ -47,7 +47,7 @@ class WrittenUnit(NamedTuple):
 
 
 class FoundUnit(NamedTuple):
-    """A unit as it is read back, and its position in the document."""
+    """A unit as read back, and its position in the document."""
 
     range: TextRange
     content: Content
@@ -64,7 +64,7 @@ class ReadBack:
         self.is_text = True  # rather than bytes
 
     def watch(self, units: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
-        """Yields the units, which write nothing, and one that writes the document."""
+        """Yields the units, which now write nothing, and a last unit that writes the document."""
         for unit in units:
             yield unit._replace(write=partial(self.write, unit))
         if self.document.holds_back:
@@ -90,13 +90,13 @@ class ReadBack:
         return "" if self.document.holds_back else self.finish()
 
     def add_noted(self, unit: TranslationUnit, notes: Iterable[str]) -> None:
-        """Remembers where the writing of a unit has a shortcoming."""
+        """Records where the output of a unit has shortcomings."""
         number, source = self.document.texts_written + 1, shorten_text(" ".join(unit.texts), LONGEST_QUOTED_TEXT)
         location = unit.location or Location()
         self.document.noted += (TornText(number, source, note, False, location) for note in notes)
 
     def finish(self) -> str | bytes:
-        """Returns the document, in which units that failed are as in the source."""
+        """Returns the document, with units that failed written as in the source."""
         pieces, written = self.pieces, self.written
         self.pieces, self.written = [], []
         if written:
@@ -107,7 +107,7 @@ class ReadBack:
         return self.document.complete(data.decode("utf-8") if self.is_text else data)
 
     def undo_torn(self, pieces: list[bytes], written: list[WrittenUnit]) -> Iterator[tuple[WrittenUnit, str]]:
-        """Puts the source in place of the pieces that fail, and yields their units, each with its fault."""
+        """Replaces pieces that fail with their source, and yields their units, each with its fault."""
         parts = self.read(pieces)  # once, where nothing fails: that is most of what reading back costs
         if parts is None:
             for unit in self.halve(pieces, written):
@@ -131,12 +131,12 @@ class ReadBack:
     def list_missing(
         self, written: list[WrittenUnit], located: Sequence[Sequence[FoundUnit] | None], settled: set[int]
     ) -> list[WrittenUnit]:
-        """Returns the units that are not read as units of their own, but for those that are undone."""
+        """Returns the units that are not read back as separate units, except those already undone."""
         pairs = zip(written, located, strict=True)
         return [unit for unit, inside in pairs if inside is None and unit.piece not in settled]
 
     def halve(self, pieces: list[bytes], units: Sequence[WrittenUnit]) -> Iterator[WrittenUnit]:
-        """Undoes the pieces because of which the document cannot be read, and yields their units."""
+        """Undoes the pieces that make the document unreadable, and yields their units."""
         before = {unit.piece: pieces[unit.piece] for unit in units}
         for unit in units:
             pieces[unit.piece] = unit.undo()
@@ -159,9 +159,9 @@ class ReadBack:
                 waiting += [part[len(part) // 2 :], part[: len(part) // 2]]
 
     def read(self, pieces: Sequence[bytes]) -> list[FoundUnit] | None:
-        """Returns the units with texts that the document has now; None if it cannot be read.
+        """Returns the units with texts in the current document; None if it cannot be read.
 
-        None are returned if what is read is not spelled as it is written: then nothing can be said of their places.
+        Returns an empty list if the units do not add up to the document, since their positions are then unknown.
         """
         parts: list[FoundUnit] = []
         position = 0
@@ -178,7 +178,7 @@ class ReadBack:
     def locate(
         self, pieces: Sequence[bytes], written: Sequence[WrittenUnit], parts: Sequence[FoundUnit]
     ) -> list[list[FoundUnit] | None]:
-        """Returns the units that were read inside each of the written ones; None if they do not fill it."""
+        """Returns the units read back within each written unit; None where they do not fit it."""
         if not parts:
             return [[] for _ in written]
         ends = [0]
@@ -203,9 +203,9 @@ def watch_units(document: Document, reopen: Reopen, units: Iterator[TranslationU
 
 
 def holds_same(unit: WrittenUnit, inside: Sequence[FoundUnit], size: int) -> bool:
-    """Whether a unit holds, as it is read back, the placeholders and the marks of its source.
+    """Whether a unit, as read back, holds the placeholders and marks of its source.
 
-    A mark at an end may stand outside of what is read as text, of which the unit then has fewer than `size` bytes.
+    A mark at either end may lie outside the text that is read, which then has fewer than `size` bytes.
     """
     is_whole = sum(part.range.end - part.range.start for part in inside) == size
     source, marks = unit.content, "".join(part.content.marks for part in inside)
@@ -225,7 +225,7 @@ def holds_same(unit: WrittenUnit, inside: Sequence[FoundUnit], size: int) -> boo
 
 
 def copy_torn(torn: TornText) -> Translation:
-    """Returns a text with the translation that stays, by default itself, and the check that it fails."""
+    """Returns a text with the translation that is kept (by default the text itself) and the check that it fails."""
     from nmt_cli.translation.stages import copy_line  # which few runs need
 
     kept = copy_line(torn.kept or torn.source, DataError(torn.problem))
@@ -233,7 +233,7 @@ def copy_torn(torn: TornText) -> Translation:
 
 
 def keep_source(unit: TranslationUnit) -> bytes:
-    """Returns a unit written with its own texts."""
+    """Returns a unit written with its own texts in place of translations."""
     from nmt_cli.translation.stages import copy_line  # which few runs need
 
     return encode(unit.write([copy_line(text, DataError(UNREADABLE)) for text in unit.texts]))

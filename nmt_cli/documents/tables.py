@@ -77,7 +77,7 @@ class PlainFields(NamedTuple):
             yield TableRow(number, line, split_line(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line))
 
     def parse(self, text: str) -> list[list[str]]:
-        """Returns the fields of the rows of a table. Raises ValueError if it is none."""
+        """Returns the fields of each row of a table. Raises ValueError if the text is not a table."""
         return [line.split("\t") for line in split_line_end(text)[0].split("\n")]
 
     def write(self, text: str) -> str:
@@ -114,7 +114,7 @@ class QuotedFields(NamedTuple):
 
 
 class TableDocument(Document):
-    """A table of which columns are translated."""
+    """A table in which some columns are translated."""
 
     holds_back = False
     is_exact = True
@@ -122,7 +122,7 @@ class TableDocument(Document):
 
     @abstractmethod
     def open_rows(self) -> tuple[str, Iterable[NumberedLine]]:
-        """Returns what comes before the first row, and the lines of all rows; says how they are spelled."""
+        """Returns what precedes the first row, and the lines of all rows; sets `fields` to how they are spelled."""
 
     def read_units(self) -> Iterator[TranslationUnit]:
         require_languages(self.source)
@@ -184,13 +184,13 @@ class TableDocument(Document):
             yield TranslationUnit((), lambda _: data, raw=data, content=content)
 
     def find_kept(self, row: TableRow) -> str:
-        """Returns the translation that a row has already, and keeps; empty without one."""
+        """Returns the existing translation that a row keeps; empty if there is none."""
         if self.filled is None or self.source.config.retranslate:
             return ""
         return "".join(row.fields[self.filled : self.filled + 1]).strip()
 
     def replace_field(self, row: TableRow, index: int, text: str) -> TableRow:
-        """Returns a row with another field; all others keep their spelling."""
+        """Returns a row with one field replaced; all others keep their spelling."""
         body, end = split_line_end(row.raw)
         spelled = self.fields.split(body)
         spelled[index] = self.fields.write(text)
@@ -204,7 +204,7 @@ class TableDocument(Document):
 
 class TsvDocument(TableDocument):
     def open_rows(self) -> tuple[str, Iterable[NumberedLine]]:
-        """A pipe may wait for the translation of a line before it sends the next, so only files are looked at."""
+        """Looks ahead only in files, since a pipe may wait for the translation of a line before it sends the next."""
         lines = enumerate(self.source.decode_lines(ends=True), start=1)
         looks_ahead = self.source.is_file and self.source.config.format is None
         head = take_head(lines, SAMPLE) if looks_ahead else []
@@ -215,7 +215,7 @@ class TsvDocument(TableDocument):
 
 class CsvDocument(TableDocument):
     def open_rows(self) -> tuple[str, Iterable[NumberedLine]]:
-        """The line that names the delimiter is kept, if there is one. Reads one more line at most."""
+        """Keeps the line that names the delimiter, if there is one. Reads at most one more line."""
         lines = enumerate(self.source.decode_lines(ends=True), start=1)
         head = list(islice(lines, 1))
         first, separator = "".join(text for _, text in head), take_separator(head)
@@ -299,7 +299,7 @@ class JsonLinesDocument(Document):
         return TranslationUnit(content.texts, write_object, raw=body + end, content=content)
 
     def hold(self, values: dict[str, Any], texts: Iterable[str | None]) -> Content:
-        """Returns texts, and all values of an object beside their translations."""
+        """Returns the texts of an object, and all its values except translations."""
         added = {column.name for column in list_added_columns(self.source, [])} | {self.source.config.new_column}
         others = {key: value for key, value in values.items() if key not in added}
         return Content(tuple(replace_surrogates(text or "") for text in texts), json.dumps(others))
@@ -326,7 +326,7 @@ class JsonLinesDocument(Document):
 
 
 def replace_entry(body: str, key: str | None, text: str) -> str:
-    """Returns the object `body` with another value under a key, if it has it; all else keeps its spelling."""
+    """Returns the object `body` with `text` as the value of `key`, if it has that key; all else keeps its spelling."""
     decoder, position = json.JSONDecoder(), body.index("{") + 1
     while (quote := body.find('"', position)) >= 0:
         name, after = decoder.raw_decode(body, quote)

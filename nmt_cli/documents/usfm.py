@@ -1,9 +1,9 @@
-r"""Bible text in USFM: verses, headings and footnotes are translated, every mark is kept byte for byte.
+r"""Bible text in USFM: verses, headings and footnotes are translated, and every mark is kept byte for byte.
 
     \v 1 In the \nd Lord\nd* we.      the text "In the Lord we."
     \v 1 IN THE \nd LORD\nd* WE.      the mark is where its word is
 
-A verse is one text, whose lines of poetry are divided again; references in notes and cross-references are kept.
+A verse is one text, and its lines of poetry are divided again; references in notes and cross-references are kept.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class UsfmDocument(Document):
 
     def make_unit(self, verse: TranslatedPart) -> TranslationUnit:
         def write_verse(translations: Sequence[Translation]) -> str:
-            """Puts each mark that begins a line of the source at the beginning of a line."""
+            """Puts each mark that begins a line in the source at the beginning of a line."""
             written, end = verse.write(iter(translations), self.notes), "\r\n" if "\r\n" in verse.raw else "\n"
             marks = frozenset(LINE_MARK.findall(verse.raw))
             return WITHIN_LINE.sub(lambda match: f"{end}{match[1]}" if match[1] in marks else match[0], written)
@@ -59,7 +59,7 @@ class UsfmDocument(Document):
 
 
 class UsfmParser:
-    """Divides a book into kept text and paragraphs, each of a verse or a heading."""
+    """Divides a book into text to keep and paragraphs, one for each verse or heading."""
 
     def __init__(self, marks: Sequence[UsfmMark]) -> None:
         self.marks = marks
@@ -115,7 +115,7 @@ class UsfmParser:
             self.items.append(read_spelled_text(text, USFM_SYNTAX))
 
     def add_milestone(self, mark: str, text: str) -> None:
-        """Adds a mark with its attributes up to the one that ends it, if it does not end itself."""
+        """Adds a milestone with its attributes, up to the mark that ends it unless it ends itself."""
         if self.index < len(self.marks) and self.marks[self.index].raw == MILESTONE_END != mark:
             mark, text = f"{mark}{text}{MILESTONE_END}", self.marks[self.index].text
             self.index += 1
@@ -123,7 +123,7 @@ class UsfmParser:
         self.add_text(text)
 
     def add_character(self, mark: UsfmMark) -> None:
-        """Adds a mark of characters; attributes after a bar belong to its end."""
+        """Adds a character mark; attributes after a bar belong to its closing mark."""
         if mark.is_end:
             attributes = ""
             if self.items and self.items[-1].kind == "text" and "|" in self.items[-1].raw:
@@ -136,7 +136,7 @@ class UsfmParser:
             self.add_with_blank(mark, "open", name=mark.name)
 
     def add_with_blank(self, mark: UsfmMark, kind: ItemKind, *, name: str = "", keeps_order: bool = False) -> None:
-        """Adds a mark with the blanks after it, and the text after these."""
+        """Adds a mark with the spaces after it, and the text that follows."""
         bare = mark.text.lstrip()
         raw = mark.raw + mark.text[: len(mark.text) - len(bare)]
         self.items.append(InlineItem(kind, (raw,), name=name, keeps_order=keeps_order))
@@ -178,7 +178,7 @@ class UsfmParser:
 
 
 def read_note(marks: Sequence[UsfmMark]) -> Iterator[str | TranslatedPart]:
-    """Yields the parts of a footnote: marks, its caller and references as they are, and texts as paragraphs."""
+    """Yields the parts of a footnote: marks, caller and references unchanged, and texts as paragraphs."""
     for mark in marks:
         if mark.name not in NOTE_TEXTS or mark.is_end:
             yield mark.raw + mark.text
@@ -191,7 +191,7 @@ def read_note(marks: Sequence[UsfmMark]) -> Iterator[str | TranslatedPart]:
 
 
 def pair_marks(items: Sequence[InlineItem]) -> list[InlineItem]:
-    """Returns the items with each mark that lacks its other half as a point."""
+    """Returns the items, turning each mark that lacks its other half into a point."""
     paired: set[int] = set()
     waiting: list[int] = []
     for index, item in enumerate(items):

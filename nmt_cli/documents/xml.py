@@ -128,7 +128,7 @@ def find_attribute(tag: str, name: str) -> Attribute | None:
 
 
 def decode_reference(written: str) -> str:
-    """Decodes a reference; a run of blanks and line breaks becomes one blank."""
+    """Decodes a reference; a run of spaces and line breaks becomes one space."""
     spelled = " " if written.isspace() else html.unescape(written)
     return " " if spelled in ("\t", "\n", "\r") else spelled
 
@@ -262,7 +262,7 @@ def decode_xml(source: DocumentSource, *, with_entities: bool = False) -> Decode
 def cut_document(
     source: DocumentSource, text: str, unit_names: frozenset[str], tag_names: frozenset[str] = frozenset()
 ) -> Iterator[CutUnit]:
-    """Yields the units of a document. Raises DataError for one that is too long."""
+    """Yields the units of a document. Raises DataError for a unit that is too long."""
     try:
         yield from cut_units(text, unit_names, tag_names)
     except ValueError as error:
@@ -312,7 +312,7 @@ def enclose(node: XmlNode, inside: Iterable[InlineItem]) -> Iterator[InlineItem]
 
 
 def make_text_item(token: MarkupToken, wrappers: Sequence[Wrapper] = ()) -> InlineItem:
-    """Returns character data as an item of a paragraph; a comment and the like as a point."""
+    """Returns character data as a text item, and anything else, such as a comment, as a point."""
     if token.kind == "text":
         return read_spelled_text(token.raw, XML_SYNTAX, wrappers)
     if not is_cdata(token):

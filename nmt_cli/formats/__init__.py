@@ -1,8 +1,8 @@
 """The table of file formats: how to recognise each, and which commands read it.
 
-`nmt prepare` learns pairs from a file, `nmt translate` translates it, `nmt evaluate` scores it. Help, docs and the
-errors for other files are generated from this table. Other packages add formats of documents (`plugins.py`), by name,
-which is the extension of their files. Must not depend on the readers of formats. Standard library only.
+`nmt prepare` learns pairs from a file, `nmt translate` translates it, `nmt evaluate` scores it. The help, the docs and
+the errors for unsupported files are generated from this table. Other packages can add document formats (`plugins.py`);
+the name of such a format is also its file extension. Must not depend on format readers. Standard library only.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class FileFormat(NamedTuple):
 
     @property
     def line_name(self) -> str:
-        """The word for a part of its files that has a number: a row, as a spreadsheet counts it, or else a line."""
+        """The word for a numbered part of its files: a row, as counted in spreadsheets, or else a line."""
         return "row" if self.texts == "cells" or self.name in ("tsv", "csv") else "line"
 
     @property
     def names_encoding(self) -> bool:
-        """Whether its files say themselves in which encoding they are: XML, also in an archive, and mail."""
+        """Whether its files declare their own encoding: XML, including XML in an archive, and mail."""
         return self.is_binary or bool(self.roots) or self.name in ("resx", "eml")
 
 
@@ -70,7 +70,7 @@ COMMAND_FILES = ".sql .bib .css .bat .ps1 .nsi .nsh .dot .gv .puml .plantuml .mm
 def make_format(
     name: str, title: str, extensions: str = "", document: str = "", pairs: str = "", **facts: Any
 ) -> FileFormat:
-    """Returns a row: its extensions, and the classes that translate its files and that read pairs from them."""
+    """Returns a format's row: its extensions, and the classes that translate its files and read pairs from them."""
     classes: dict[str, str] = {"pairs": pairs, "translate": document}
     uses = {use: path for use, path in classes.items() if path} | ({"score": ""} if facts.pop("is_scored", 0) else {})
     return FileFormat(name, title, tuple(extensions.split()), uses, **facts)
@@ -299,21 +299,21 @@ def list_formats(use: Use) -> tuple[str, ...]:
 
 
 def join_formats(use: Use) -> str:
-    """Returns the names of the formats that a command reads, as a list in a sentence."""
+    """Returns the names of the formats that a command reads, joined for use in a sentence."""
     names = list_formats(use)
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def list_preparations() -> list[str]:
-    """Returns the commands that prepare the files here whose names are those of a corpus, or an example."""
+    """Returns commands that prepare the files in this folder that are named like a corpus, or an example command."""
     files = sorted(path.name for path in Path().iterdir() if path.is_file() and is_likely_corpus(path.name))
     return [f"nmt prepare {quote(name)}" for name in files] or ["nmt prepare corpus.tsv"]
 
 
 def is_likely_corpus(name: str) -> bool:
-    """Whether the name of a file is that of a corpus of pairs, ignoring a compression suffix.
+    """Whether a file is named like a corpus of pairs, ignoring a compression suffix.
 
-    Tables and catalogues are more often files to translate: their names must say that they have pairs.
+    Tables and catalogues are more often files to translate, so their names must say that they have pairs.
     """
     *parts, end = "", *(part for part in name.lower().split(".") if f".{part}" not in COMPRESSION_EXTENSIONS)
     words = re.findall(r"[^\W_]+", " ".join(parts))
@@ -336,20 +336,20 @@ def find_by_name(name: str | PurePath) -> FileFormat | None:
 
 
 def name_place(file: str, line: int, format: str | None = None) -> str:
-    """Returns a file with a line, which is a row of a table; its format is by default that of its name."""
+    """Returns a file name with the number of a line, or of a table row; by default, the name implies the format."""
     return f"{file}, {name_line(file, format)} {line:,}"
 
 
 def name_line(file: str, format: str | None = None) -> str:
-    """Returns the name of a line in a file."""
+    """Returns the word for a numbered part of a file: line or row."""
     row = BY_NAME.get(format or "") or find_by_name(file)
     return TEXT.line_name if row is None else row.line_name
 
 
 def may_be_named(format: FileFormat, name: str | PurePath) -> bool:
-    """Whether a file of a format may have this name: one that implies no format, that one, or plain text.
+    """Whether a file of a format may have this name, which may imply that format, plain text or no format.
 
-    Any other ending says that the file is what it is not, such as compressed.
+    Any other extension would be false, for example one that says that the file is compressed.
     """
     if PurePath(name).suffix.lower() in COMPRESSION_EXTENSIONS:
         return False
@@ -360,9 +360,9 @@ def may_be_named(format: FileFormat, name: str | PurePath) -> bool:
 
 
 def find_added(name: str) -> FileFormat | None:
-    """Returns the format of documents that another package adds, by its name or the extension of its files, or None.
+    """Returns the document format that another package adds under this name or file extension, or None.
 
-    Raises MissingExtraError if it cannot be loaded, and DataError if it says nothing of its format.
+    Raises MissingExtraError if it cannot be loaded, and DataError if it does not declare its format.
     """
     plugin = find_plugin(DOCUMENTS, name) if name else None
     if plugin is None:
@@ -375,7 +375,7 @@ def find_added(name: str) -> FileFormat | None:
 
 
 def load_class(format: FileFormat, use: Use) -> Any:
-    """Returns the class that reads a format, from a module that is imported when it is needed."""
+    """Returns the class that reads a format, importing its module only when it is needed."""
     module, _, name = cast("Mapping[str, str]", format.uses)[use].rpartition(".")
     return getattr(import_module(f"{ROOMS[use]}.{module}"), name)
 
@@ -403,7 +403,7 @@ def list_hint(names: Iterable[str]) -> str:
 
 
 def require_use(format: FileFormat, use: Use, name: str) -> FileFormat:
-    """Returns the format if the command reads it. Raises DataError, saying what to do instead; `name` is the file's."""
+    """Returns the format if the command reads it. Else raises DataError, saying what to do with the file `name`."""
     if use in format.uses:
         return format
     stem = PurePath(name).stem if PurePath(name).suffix else name

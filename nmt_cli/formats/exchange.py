@@ -7,7 +7,8 @@
     <target state="needs-translation">a</target>            unfinished: no pair for training; a document translates it
                                                             if it is a copy of its source, and else keeps it
 
-Documents ask the same functions which variant and which state a unit has, and write it back (`documents/exchange.py`).
+Documents use the same functions to find the variant and the state of a unit, and write the unit back
+(`documents/exchange.py`).
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ UNSPACED, HANGUL = "\u2e80", ("\uac00", "\ud7a3")  # scripts without blanks begi
 
 
 class XmlReader(Reader):
-    """The base of readers of XML, which iterate over the units of a file."""
+    """The base class of XML readers, which iterate over the units of a file."""
 
     root: str
     unit_names: frozenset[str]  # local names of the elements that are units
@@ -74,7 +75,7 @@ class XmlReader(Reader):
             self.refuse_xml(str(error))
 
     def check_progress(self, collector: UnitCollector, bytes_since_unit: int) -> None:
-        """Raises DataError for an unexpected root, a file without units, and a tag without end."""
+        """Raises DataError for an unexpected root, a file without units, or a tag that never ends."""
         if collector.bytes_pending > MAXIMUM_UNIT:
             self.refuse_xml(f"a tag or comment of more than {MAXIMUM_UNIT:,} bytes")
         if collector.root not in ("", self.root):
@@ -87,9 +88,9 @@ class XmlReader(Reader):
 
 
 def extract_text(element: Element | None, *, keeps_codes: bool = False) -> str:
-    """Returns the text of an element and its inline elements, except those that hold code; none has no text.
+    """Returns the text of an element and its inline elements, except those that hold code; empty for None.
 
-    With `keeps_codes`, each code is there, between BEGIN and END.
+    With `keeps_codes`, codes are included, each between BEGIN and END.
     """
     text = "" if element is None else mark_codes(element)
     return text if keeps_codes else drop_codes(text)
@@ -105,17 +106,17 @@ def mark_codes(element: Element) -> str:
 
 
 def drop_codes(text: str) -> str:
-    """Returns a text without its codes. One that separated two words as displayed, such as a break, becomes a blank."""
+    """Returns a text without its codes. A code that visibly separates two words, such as a break, becomes a space."""
     return re.sub(CODE, "", GLUED.sub(part_words, text)) if BEGIN in text else text
 
 
 def spell_codes(text: str) -> str:
-    """Returns a text with its codes as they are."""
+    """Returns a text with its codes, but without the delimiters around each."""
     return re.sub(f"[{BEGIN}{END}]", "", text) if BEGIN in text else text
 
 
 def part_words(match: re.Match[str]) -> str:
-    """Returns the end of a word and the beginning of the next, separated by a blank if their script has blanks."""
+    """Returns the last character of a word, with a space after it if the script separates words with spaces."""
     return f"{match[1]} " if min(match[1], match[2]) < UNSPACED or HANGUL[0] <= match[2] <= HANGUL[1] else match[1]
 
 
@@ -138,7 +139,7 @@ class VariantUnit(NamedTuple):
 
 
 class VariantReader(Reader):
-    """The base of readers of files with more than two languages, of which two are read."""
+    """The base class of readers for files that may have more than two languages, two of which are read."""
 
     @abstractmethod
     def read_variants(self) -> Iterator[VariantUnit]:
@@ -165,7 +166,7 @@ class VariantReader(Reader):
             self.add_note(f"additional variants of a language in one unit, left out: {self.further:,}")
 
     def note_codes(self, codes: Iterable[str]) -> None:
-        """Records the codes of a unit. Raises DataError for a third language that no option excludes."""
+        """Records the language codes of a unit. Raises DataError for a third language that no option excludes."""
         for code in codes:
             if code in self.codes:
                 continue
@@ -178,7 +179,7 @@ class VariantReader(Reader):
     def choose_languages(self, declared: str) -> tuple[str, str] | None:
         """Returns the two languages to read: those of the options, else those of the first unit with two languages.
 
-        Returns None while all units so far have had only one language, and so no translation.
+        Returns None as long as all units have had only one language, and thus no translation.
         """
         source, target = self.options.source_language, self.options.target_language
         if source is None:
@@ -224,13 +225,13 @@ class TmxReader(XmlReader, VariantReader):
 
 @lru_cache(4096)
 def find_variants(codes: tuple[str, ...], language: str, match: Callable[[str, str], bool]) -> list[int]:
-    """Returns the indices of the variants in a language, the one to read first: the same tag, then the same script."""
+    """Returns the indices of variants in a language, best first: those with the same tag, then the same script."""
     indices = [index for index, code in enumerate(codes) if match(code, language)]
     return sorted(indices, key=lambda index: (codes[index] != language, not is_same_language(codes[index], language)))
 
 
 def read_variants(unit: Element, *, keeps_codes: bool = False) -> Variants:
-    """Returns the language and text of each variant of a unit; codes as in `extract_text`."""
+    """Returns the language and text of each variant of a unit; `keeps_codes` works as in `extract_text`."""
     variants = []
     for variant in unit.iterfind("tuv"):
         code = variant.get(XML_LANG) or variant.get("lang") or ""
@@ -272,7 +273,7 @@ class XliffReader(XmlReader):
     def accept_languages(self, languages: Languages) -> bool:
         """Whether units in these languages are read.
 
-        Raises DataError for a second language pair if no option chooses.
+        Raises DataError for a second language pair if no option chooses between them.
         """
         requested = (self.options.source_language, self.options.target_language)
         for code, option in zip(languages, requested, strict=True):
@@ -293,14 +294,14 @@ class XliffReader(XmlReader):
 
 
 def read_languages(context: Mapping[str, Mapping[str, str]]) -> Languages:
-    """Returns the languages of the <file> (1.2) or root (2) that contains a unit; empty ones are not declared."""
+    """Returns the languages of the <file> (1.2) or root (2) that contains a unit; empty if not declared."""
     attributes = {**context.get("xliff", {}), **context.get("file", {})}
     source = attributes.get("source-language", attributes.get("srcLang", ""))
     return source, attributes.get("target-language", attributes.get("trgLang", ""))
 
 
 def read_segments(line: int, unit: Element, read: Callable[[Element | None], str]) -> Iterator[Row]:
-    """Yields the pairs of a unit, whose sides `read` reads: one per segment, or the whole."""
+    """Yields the pairs of a unit, one per segment or one for the whole; `read` returns the text of a side."""
     source, target = unit.find("source"), unit.find("target")
     seg_source = unit.find("seg-source")
     source_segments, target_segments = find_segments(seg_source), find_segments(target)
@@ -326,6 +327,6 @@ def find_segments(side: Element | None) -> dict[str, Element]:
 
 
 def is_unfinished(unit: Element, target: Element | None) -> bool:
-    """Whether a translation is unfinished: XLIFF 2 says so at the segment, 1.2 at the target, memoQ at the unit."""
+    """Whether a translation is unfinished; XLIFF 2 says so on the segment, 1.2 on the target, memoQ on the unit."""
     state = unit.get("state") or (None if target is None else target.get("state"))
     return state in UNFINISHED or unit.get("mq:status", "").lower() in NOT_STARTED

@@ -2,7 +2,7 @@ r"""Reads a file or standard input: counts, hashes and decompresses its bytes, a
 
     train.tsv.gz, in UTF-16     unpacked and converted: (1, "Hello.\tHallo.\n"), (2, "Yes.\tJa.\n"), ...
 
-Holds a bounded part of any input in memory. Does not depend on formats of pairs."""
+Holds only a bounded part of any input in memory. Does not depend on formats of pairs."""
 
 from __future__ import annotations
 
@@ -154,10 +154,10 @@ class CountingReader(io.RawIOBase):
 
 
 class InputStream:
-    """A file or standard input as UTF-8 text, which can be read once, from the first line to the last.
+    """A file or standard input as UTF-8 text that can be read once, from the first line to the last.
 
-    Raises NotFoundError for a missing file or a directory, DataError for anything but text. `bytes_read` grows up to
-    `size` while the file is read; both count the bytes on disk, before decompression.
+    Raises NotFoundError for a missing file or a directory, and DataError for anything but text. `bytes_read` grows up
+    to `size` while the file is read; both count the bytes on disk, before decompression.
     """
 
     def __init__(self, path: Path, encoding: str | None = None) -> None:
@@ -294,7 +294,7 @@ class InputStream:
     def look_ahead(self, count: int) -> list[bytes]:
         """Returns the next lines, at most `count`, if they can be read as a part of the file; empty if not.
 
-        They must be UTF-8 without surprises: what is guessed or refused depends on the lines before.
+        They must be plain UTF-8, because what is guessed or refused depends on earlier lines.
         """
         if self._lines.ahead is None or self.guessed_encoding is not None:
             return []

@@ -27,7 +27,7 @@ MAXIMUM_WEIGHT = 1_000
 class CorpusFile:
     """A file of pairs, or a file of sources with the parallel file `target`; `-` is standard input.
 
-    `weight` is how often each pair occurs in train: 2 is twice, 0.5 is every other pair, chosen at random.
+    `weight` is how often each pair occurs in train: 2 is twice; 0.5 is half of the pairs, chosen at random.
     """
 
     path: Path
@@ -75,7 +75,7 @@ class ReadOptions:
 
     @property
     def other_columns(self) -> tuple[str, ...]:
-        """The columns that are named and hold no text."""
+        """The columns that the options name but that hold no text."""
         language = self.language_column if self.language_column != NO_COLUMN else None
         return (*self.group_columns, *filter(None, (self.tag_column, language)))
 
@@ -101,13 +101,13 @@ def parse_input(text: str) -> CorpusFile:
 
 
 def list_typed_files(names: Iterable[str]) -> list[Path]:
-    """Returns all files that typed inputs name: both of two parallel ones, the books of a folder, no standard input."""
+    """Returns all files that the inputs name: both parallel files, the books in a folder, but not standard input."""
     paths = (path for name in names for path in parse_input(name).files if path != STDIN)
     return [file for path in paths for file in list_books(path) or [path]]
 
 
 def require_input(file: CorpusFile) -> None:
-    """Raises NotFoundError for a missing file, OptionError if both sides are standard input."""
+    """Raises NotFoundError for a missing file, and OptionError if both sides are standard input."""
     if file.target == STDIN and file.path == STDIN:
         raise OptionError("standard input cannot be both sides", hint="give one of them as a file")
     for path in file.files:
@@ -116,7 +116,7 @@ def require_input(file: CorpusFile) -> None:
 
 
 def list_books(folder: Path) -> list[Path]:
-    """Returns the USFM files of a Bible in a folder, by name; empty for anything else."""
+    """Returns the USFM files of a Bible in a folder, sorted by name; empty for anything else."""
     if not folder.is_dir():
         return []
     extensions = BY_NAME["usfm"].extensions

@@ -4,7 +4,7 @@
     {"translation": {"en": "Hello.", "de": "Hallo."}}            by the languages of the options or the file's name
     ["Thank you.", "Danke."]                                     by position
 
-A document is an object per line, whose columns are keys or paths, as they may be here (`documents/tables.py`).
+A document has one object per line; its columns are keys or paths, as here (`documents/tables.py`).
 The keys of the two texts are `--source-column` and `--target-column`, or "source" and "target" (or "src" and "tgt"),
 or the codes of the two languages. The texts are in the object itself or in its "translation".
 """
@@ -38,7 +38,7 @@ def parse_json(line: int, text: str, refuse: Callable[[int, str], NoReturn]) -> 
 
 
 def get_entries(values: Any) -> dict[str, Any]:
-    """Returns the values inside a value by their keys; the items of a list have numbers from 0."""
+    """Returns the entries of a value by key; the keys of list items are their numbers, from 0."""
     if isinstance(values, list):
         return {str(index): item for index, item in enumerate(values)}
     return values if isinstance(values, dict) else {}
@@ -47,7 +47,7 @@ def get_entries(values: Any) -> dict[str, Any]:
 def find_value(values: Any, key: str) -> Any:
     """Returns the value under a key, or at the end of a path (`translation.en`, `messages.0.content`); else `NO_VALUE`.
 
-    Data sets for translation have their texts inside an object, by language: then the language is enough.
+    In translation data sets that keep their texts in an object by language, the language alone is enough.
     """
     entries = get_entries(values)
     if key in entries:
@@ -92,7 +92,7 @@ class JsonLinesReader(Reader):
             yield Row(line, source, target, group=self.find_group(value), tags=tags)
 
     def find_group(self, value: Any) -> str:
-        """Returns the value of the group column: the first of `--group-column` that is a key; empty for none."""
+        """Returns the value of the group column, the first of `--group-column` that is a key; empty without one."""
         if not self.options.group_columns or not isinstance(value, dict):
             return ""
         self.headings = self.headings or tuple(value)
@@ -101,7 +101,7 @@ class JsonLinesReader(Reader):
         return next((str(value[column]) for column in columns if value[column] is not None), "")
 
     def find_language(self, line: int, value: Any) -> TagSet:
-        """Returns the tag of the language under the key of `--target-language-column`."""
+        """Returns the tag for the language that is named under the key `--target-language-column`."""
         column = self.options.language_column
         if column is None or not isinstance(value, dict) or column not in value:
             return ()
@@ -109,7 +109,7 @@ class JsonLinesReader(Reader):
         return self.read_language(line, str(value[column] or ""))
 
     def find_tags(self, value: Any) -> str:
-        """Returns the value of the column of tags; empty without one."""
+        """Returns the value of the tag column; empty without one."""
         column = self.options.tag_column
         if column is None or not isinstance(value, dict) or column not in value:
             return ""
@@ -119,7 +119,7 @@ class JsonLinesReader(Reader):
     def find_text(self, line: int, value: Any, column: str | None, keys: tuple[str, ...], position: int) -> str:
         """Returns the text of one side: under `column` or one of `keys`; in an array, at `column` or `position`.
 
-        Null is an empty side, as exports write untranslated text.
+        Null is an empty side, since exports write untranslated text as null.
         """
         keys = keys if column is None else (column,)
         held: list[Any] = []
@@ -163,23 +163,23 @@ class SuggestedPair(NamedTuple):
     tags: TagSet = ()
 
     def write(self) -> bytes:
-        """Returns its line."""
+        """Returns the pair as a line of JSON."""
         tags = {"tags": list(map(str, self.tags))} if self.tags else {}
         return write_line({"source": self.source, "target": self.target, **tags})
 
 
 def write_line(value: dict[str, Any]) -> bytes:
-    """Returns a line of JSON; every line end within a text is escaped in it."""
+    """Returns a line of JSON, in which line ends within texts are escaped."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
 
 
 def write_heading(languages: tuple[str, str]) -> bytes:
-    """Returns the first line of a file of suggestions."""
+    """Returns the first line of a suggestions file."""
     return write_line({"format": FORMAT, "source": languages[0], "target": languages[1]})
 
 
 def parse_heading(line: bytes) -> tuple[str, str] | None:
-    """Returns the languages that the first line of a file names; None if it is no file of suggestions."""
+    """Returns the languages that the first line of a file names; None if it is not a suggestions file."""
     value = parse_object(line.removeprefix(MARK))
     languages = value.get("source"), value.get("target")
     if value.get("format") != FORMAT or not all(isinstance(code, str) for code in languages):
@@ -197,7 +197,7 @@ def parse_object(line: bytes) -> dict[str, Any]:
 
 
 def parse_suggestion(line: bytes) -> SuggestedPair | None:
-    """Returns the suggestion of a line; None for a line that is none, such as one that was cut off."""
+    """Returns the suggestion in a line; None for any other line, such as a truncated one."""
     value = parse_object(line)
     source, target, tags = value.get("source"), value.get("target"), value.get("tags", [])
     if not (isinstance(source, str) and isinstance(target, str) and isinstance(tags, list)):
@@ -212,9 +212,9 @@ def parse_suggestion(line: bytes) -> SuggestedPair | None:
 
 
 def read_suggestions(file: BinaryIO) -> Iterator[tuple[int, SuggestedPair | None]]:
-    """Yields the number of each line below the heading, and its suggestion; None for a line that is none.
+    """Yields the number of each line below the heading, and its suggestion; None for a line without one.
 
-    `file` stands at its second line. Blank lines are left out.
+    `file` must be at its second line. Blank lines are left out.
     """
     number = 1
     while line := file.readline(MAXIMUM_LINE):

@@ -1,6 +1,6 @@
 """Opens files of sentence pairs, or of text in one language.
 
-`--format` decides how they are read, otherwise their content and name do.
+`--format` decides how they are read; without it, their content and name do.
 
 corpus.tsv                      TsvReader       two columns of a table
 train.en,train.de               ParallelReader  two files, line by line
@@ -28,9 +28,9 @@ TABLE_SHARE = 0.5  # of the lines with a tab, above which they are pairs: in run
 
 
 def open_reader(file: CorpusFile, options: ReadOptions) -> Reader:
-    """Returns the reader of an input: by `--format`, else by its content and its name.
+    """Returns the reader for an input, chosen by `--format` or else by the input's content and name.
 
-    Raises DataError for files without pairs, OptionError for an unknown `--format`.
+    Raises DataError for files without pairs, and OptionError for an unknown `--format`.
     """
     if options.source_column is not None and options.source_column == options.target_column:
         raise OptionError(
@@ -50,7 +50,7 @@ def open_reader(file: CorpusFile, options: ReadOptions) -> Reader:
 
 
 def open_two(file: CorpusFile, options: ReadOptions) -> Reader:
-    """Returns the reader of two files, or folders, one per side."""
+    """Returns the reader for two files or folders, one per side."""
     sides = [list_books(path) or [path] for path in file.files]
     streams = [[InputStream(path, options.encoding) for path in paths] for paths in sides]
     names = {options.format}
@@ -70,14 +70,14 @@ def open_two(file: CorpusFile, options: ReadOptions) -> Reader:
 
 
 def refuse_columns(options: ReadOptions, name: str) -> None:
-    """Raises OptionError for named columns in a format without columns."""
+    """Raises OptionError if columns are named for a format without columns."""
     for option, value in (("--source-column", options.source_column), ("--target-column", options.target_column)):
         if value is not None:
             raise OptionError(f"{option}: {name} has no columns", hint=f"leave {option} out")
 
 
 def find_format(file: CorpusFile, options: ReadOptions, head: bytes = b"") -> str:
-    """Returns the name of the format of an input that begins with the bytes `head`. Plain text is tab-separated."""
+    """Returns the format name of an input that begins with the bytes `head`. Plain text counts as tab-separated."""
     if options.format is not None:
         return select_format(options.format, "pairs").name
     format = recognise_input(file.path, head)
@@ -89,7 +89,7 @@ def recognise_input(path: Path, head: bytes) -> FileFormat:
 
 
 def require_lines(format: FileFormat, name: str) -> None:
-    """Raises DataError for one of two parallel files that is not one sentence per line."""
+    """Raises DataError if one of two parallel files does not have one sentence per line."""
     if format not in LINES:
         require_use(format, "pairs", name)
         raise DataError(
@@ -103,7 +103,7 @@ def require_lines(format: FileFormat, name: str) -> None:
 
 
 class PlainTextReader(Reader):
-    """Reads plain text with a sentence per line."""
+    """Reads plain text with one sentence per line."""
 
     guesses_encoding = True
     expects = "one sentence per line"
@@ -117,19 +117,19 @@ class PlainTextReader(Reader):
 
 
 def list_text_files(names: Sequence[str]) -> list[CorpusFile]:
-    """Returns the files of text of one language; a folder with a Bible in USFM is expanded to its books.
+    """Returns the monolingual text files; a folder with a Bible in USFM is expanded to its books.
 
-    As of pairs, tags may follow a name: `more.nld=to:nld`.
+    As with pairs, tags may follow a name: `more.nld=to:nld`.
     """
     inputs = [parse_input(name) for name in names]
     return [replace(text, path=file) for text in inputs for file in list_books(text.path) or [text.path]]
 
 
 def open_text_reader(file: CorpusFile, options: ReadOptions) -> Reader:
-    """Returns the reader of text of one language, by its content and its name.
+    """Returns the reader for monolingual text, chosen by its content and name.
 
-    `--format` describes the corpus, as do the columns, unless this is a table, too. Raises DataError for files without
-    text or pairs.
+    `--format` and the column options describe the corpus; the columns apply to this text only if it is a table too.
+    Raises DataError for files without text or pairs.
     """
     stream = InputStream(file.path, options.encoding)
     head = stream.read_head()
@@ -142,6 +142,6 @@ def open_text_reader(file: CorpusFile, options: ReadOptions) -> Reader:
 
 
 def has_columns(head: bytes) -> bool:
-    """Whether most of the first lines of a file are tab-separated cells."""
+    """Whether most of the first lines of a file consist of tab-separated cells."""
     lines = [line for line in (decode_head(head) or "").splitlines() if line.strip()]
     return sum("\t" in line.strip() for line in lines) > TABLE_SHARE * len(lines)

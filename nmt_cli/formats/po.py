@@ -6,11 +6,12 @@ r"""Gettext catalogues: entries, one at a time, with their comments, flags and p
     msgstr "eins"
     #~ msgid "gone"              an obsolete entry: text between entries
 
-For training, a fuzzy entry is unfinished; an entry with plurals gives two pairs. In a document it keeps its lines
-(`documents/po.py`). An entry has one `msgid` and one `msgstr`; anything else is refused with its line. Escapes that
-gettext does not write stay as they are.
+For training, a fuzzy entry is unfinished, and an entry with plurals gives two pairs. In a document, an entry keeps its
+lines (`documents/po.py`). An entry has one `msgid` and one `msgstr`; anything else is refused, naming the line. Escapes
+that gettext does not write stay as they are.
 
-Below: catalogues of Qt (`.ts`) and of Xcode (`.xcstrings`), as pairs, and their parts that documents need.
+Also reads pairs from catalogues of Qt (`.ts`) and Xcode (`.xcstrings`), and provides the parts of them that documents
+need.
 
     <message numerus="yes">                        two pairs: "%n file" with the first form, "%n files" with the last;
     <source>%n file(s)</source>                    `<byte value="x9"/>` in a text is a control character
@@ -68,7 +69,7 @@ class PoEntry(NamedTuple):
 
 
 class EntryParser:
-    """Collects lines to entries. `refuse` raises an error that names a line and its problem."""
+    """Collects lines into entries. `refuse` raises an error that names a line and its problem."""
 
     def __init__(self, refuse: Callable[[int, str], NoReturn]) -> None:
         self.refuse = refuse
@@ -89,7 +90,7 @@ class EntryParser:
         return entry
 
     def read_line(self, line: int, raw: str) -> Iterator[PoEntry]:
-        """Yields the entry that ended before a line."""
+        """Reads a line, and yields the entry that ended before it, if any."""
         text = raw.strip().removeprefix("\ufeff")
         match = None if text[:1] in ('"', "#", "") else KEYWORD_LINE.fullmatch(text)
         if self.keyword.startswith("msgstr") and not text.startswith(('"', "msgstr")):
@@ -106,7 +107,7 @@ class EntryParser:
         self.extend(line, text)
 
     def read_comment(self, text: str, raw: str) -> None:
-        """Keeps a comment with its entry; a blank line and an obsolete entry, whose flags are its own, are apart."""
+        """Keeps a comment with its entry; blank lines and obsolete entries with their flags belong to no entry."""
         self.lines.append(raw)
         if text.startswith("#,"):
             self.flags += filter(None, map(str.strip, text[2:].split(",")))
@@ -124,7 +125,7 @@ class EntryParser:
         self.parts[keyword] = []
 
     def extend(self, line: int, text: str) -> None:
-        """Adds a quoted string to the text of the keyword."""
+        """Adds a quoted string to the text of the current keyword."""
         if not self.keyword or len(text) < 2 or not text.endswith('"'):
             self.refuse(line, "expected a quoted string here")
         decoded = ESCAPE.sub(lambda match: ESCAPES[match[0]], text[1:-1]) if "\\" in text else text[1:-1]
@@ -135,7 +136,7 @@ class EntryParser:
 
 
 def read_entries(lines: Iterable[tuple[int, str]], refuse: Callable[[int, str], NoReturn]) -> Iterator[PoEntry]:
-    """Yields the entries of numbered lines in order, and then what stands after the last one."""
+    """Yields the entries of numbered lines in order, and then what follows the last one."""
     parser = EntryParser(refuse)
     for line, raw in lines:
         yield from parser.read_line(line, raw)
@@ -161,7 +162,7 @@ class PoReader(Reader):
 
 
 def read_rows(entry: PoEntry) -> Iterator[Row]:
-    """Yields the pair of an entry; with plurals, one pair of the singular and one of the last plural form."""
+    """Yields the pair of an entry; with plurals, one pair for the singular and one for the last plural form."""
     texts, forms, is_fuzzy, context = entry.texts, entry.forms, "fuzzy" in entry.flags, entry.texts.get("msgctxt", "")
     if texts.get("msgid"):
         singular = texts.get("msgstr", forms.get(0, ""))
@@ -180,7 +181,7 @@ OPTIONAL_ENDING = re.compile(r"(?<=[^\W\d_])\(([^\W\d_]{1,3})\)")
 
 
 def spell_form(text: str, *, is_singular: bool) -> str:
-    """Returns a form of a text with a number: `%n file(s)` is `%n file` or `%n files`."""
+    """Returns the singular or plural form of a text with a number: `%n file(s)` is `%n file` or `%n files`."""
     return OPTIONAL_ENDING.sub("" if is_singular else r"\1", text)
 
 
@@ -198,7 +199,7 @@ class QtReader(XmlReader):
 
 
 def read_message(line: int, message: Element) -> Iterator[Row]:
-    """Yields the pair of a message; with forms, that of the first and that of the last one."""
+    """Yields the pair of a message; with plural forms, one pair for the first and one for the last."""
     source, translation = message.find("source"), message.find("translation")
     if source is None or translation is None or translation.get("type") in GONE:
         return
@@ -232,7 +233,7 @@ class Member(NamedTuple):
 
 
 def list_members(text: str, start: int) -> Iterator[Member]:
-    """Yields the members of the object that begins at `start`, in a text that is JSON."""
+    """Yields the members of the object that begins at `start` in a JSON text."""
     read = json.JSONDecoder(strict=False).raw_decode
     position = skip_blanks(text, start + 1)
     while text[position] != "}":
@@ -251,7 +252,7 @@ def skip_blanks(text: str, position: int) -> int:
 
 
 def find_member(text: str, start: int, key: str) -> Member | None:
-    """Returns the last member of that name, which counts, of the object that begins at `start`."""
+    """Returns the last member with this key (the one that counts) in the object that begins at `start`."""
     return next((member for member in reversed(list(list_members(text, start))) if member.key == key), None)
 
 
@@ -278,7 +279,7 @@ def list_leaves(tree: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 
 def list_localizations(key: str, entry: Any, declared: str) -> dict[str, Any]:
-    """Returns the trees of a string by language; without one in the language of the file, the key is the text."""
+    """Returns the trees of a string by language; if the file's own language has none, the key is its text."""
     trees = get_object(entry, "localizations")
     return trees if declared in trees else {declared: {"stringUnit": {"state": FINISHED, "value": key}}, **trees}
 

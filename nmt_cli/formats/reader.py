@@ -1,9 +1,9 @@
-r"""The base of the readers of all formats: an iterable of rows that counts the bytes read.
+r"""The base class of all readers: an iterable of rows that counts the bytes read.
 
     Hello.\tHallo.\n          Row(line=1, source="Hello.", target="Hallo.")
     \n                        Row(line=2, source="", target=""), for which the next line keeps its number
 
-Does not depend on formats. A format is a subclass in a neighbouring file, named in its row of `formats/__init__.py`.
+Does not depend on formats. Each format is a subclass in a neighbouring file, named in its row of `formats/__init__.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAXIMUM_EMPTY = 100_000  # lines one after the other, of which each would be kep
 
 
 class Row(NamedTuple):
-    """A pair as in its file. It begins on `line`, counted from 1. A blank line is a row with empty sides."""
+    """A pair as it is in its file. It begins on `line`, counted from 1. A blank line is a row with empty sides."""
 
     line: int
     source: str
@@ -86,21 +86,21 @@ class Reader(ABC):
 
     @property
     def has_parts(self) -> bool:
-        """Whether each line to come is a row that says nothing of others, which `parse_lines` makes of it."""
+        """Whether `parse_lines` can turn each remaining line into a row, independently of all other lines."""
         return False
 
     def parse_lines(self, *sides: Iterable[tuple[int, str]]) -> Iterator[Row]:
-        """Yields the rows of neighbouring lines of each stream, with their numbers."""
+        """Yields the rows made from consecutive numbered lines of each stream."""
         raise NotImplementedError
 
     def measure_lines(self, *sides: Sequence[Sized]) -> None:
-        """Receives the lines of each stream that become parts."""
+        """Receives those lines of each stream that are taken as parts."""
         return None
 
     def take_parts(self, count: int) -> tuple[LinePart, ...]:
-        """Takes the lines of the next `count` rows as a part of each file; none if only iteration can read them.
+        """Takes the lines of the next `count` rows as a part of each file; empty if only iteration can read them.
 
-        A whole part without text is left to iteration, which refuses too many of them.
+        A part that is entirely blank is left to iteration, which refuses too many empty rows.
         """
         if not self.has_parts or any(stream.lines_seen != self.line for stream in self.streams):
             return ()
@@ -141,7 +141,7 @@ class Reader(ABC):
 
     @property
     def sides(self) -> Sequence[str]:
-        """Both languages, by code, or by a name that no list has; empty unless both are known."""
+        """Both languages, by code, or by name if they are in no list; empty unless both are known."""
         pairs = zip(self.languages or (), self.language_names or self.languages or (), strict=True)
         sides = [fold_name(name) if code in UNNAMED else code for code, name in pairs]
         return sides if all(sides) else ()
@@ -157,14 +157,14 @@ class Reader(ABC):
         raise DataError(f"{where}: {problem}", hint=hint or f"the file must contain {self.expects}")
 
     def read_tags(self, line: int, cell: str) -> TagSet:
-        """Returns the tags in a cell. Raises DataError, naming the line, for a text that is not a tag."""
+        """Returns the tags in a cell. Raises DataError, naming the line, for anything that is not a tag."""
         try:
             return parse_tag_list(cell)
         except OptionError as error:
             self.refuse(line, f"--tag-column: {error.message}", error.hint or "")
 
     def read_language(self, line: int, cell: str) -> TagSet:
-        """Returns the tag of the language in a cell, none for an empty one. Raises DataError for another word."""
+        """Returns the tag for the language in a cell, or none if it is empty. Raises DataError for any other word."""
         if not cell.strip():
             return ()
         code = find_cell_language(cell)
@@ -177,13 +177,13 @@ class Reader(ABC):
         return (Tag(TagPurpose.TARGET, code),)
 
     def refuse_missing_column(self, line: int, columns: int, needed: int) -> NoReturn:
-        """Raises DataError for a line whose `columns` columns do not include the column `needed`, from 1."""
+        """Raises DataError for a line with only `columns` columns, which lacks the column `needed`, counted from 1."""
         self.refuse(line, f"{columns} column{'' if columns == 1 else 's'}, but nmt needs column {needed}")
 
 
 @lru_cache(4096)
 def find_cell_language(cell: str) -> str | None:
-    """Returns the code of the language that a cell names, by a code or a name; None if that is none or several."""
+    """Returns the code of the language that a cell names by code or name; None if it names none or several."""
     name = cell.strip()
     if CODE.fullmatch(name):
         return name
@@ -197,7 +197,7 @@ def count_blank(lines: Sequence[bytes]) -> int:
 
 
 def find_known_columns(columns: Sequence[str], header: Sequence[str], width: int) -> dict[str, int]:
-    """Returns the 0-based places of those of the named or numbered columns that a table has, in their order."""
+    """Returns the 0-based positions of the named or numbered columns that a table has, in the order given."""
     names = [name.strip() for name in header]
     numbers = list(map(str, range(1, width + 1)))
     places = {column: names if column in names else numbers for column in columns}
@@ -229,7 +229,7 @@ class ParallelReader(Reader):
 
     @cached_property
     def lengths(self) -> tuple[array[int], array[int]]:
-        """The lengths of the lines so far, from which it is found where the files diverge."""
+        """The lengths of the lines so far, which show where the files diverge."""
         return array("i"), array("i")
 
     def measure_lines(self, *sides: Sequence[Sized]) -> None:
@@ -284,14 +284,14 @@ class KeyedText(NamedTuple):
 
 
 class KeyedReader(Reader):
-    """The base of readers that join two sides by keys."""
+    """The base class of readers that match two sides by key."""
 
     noun: ClassVar[str]  # what a text is called
     split = 1  # how many of the streams are the source's
 
     @abstractmethod
     def read_texts(self, stream: InputStream, side: int) -> Iterator[KeyedText]:
-        """Yields the texts of one file of the source (0) or the target (1)."""
+        """Yields the texts of one file on the source side (0) or the target side (1)."""
 
     def read_rows(self) -> Iterator[Row]:
         if self.options.one_side:
@@ -311,7 +311,7 @@ class KeyedReader(Reader):
             self.add_note(f"{format_count(lonely, self.noun)} only on one side, left out")
 
     def collect_side(self, streams: Sequence[InputStream], side: int) -> dict[str, KeyedText]:
-        """Returns the texts of one side by key, with what goes on joined; of several with one key, the first."""
+        """Returns the texts of one side by key, joining continued ones; of several with the same key, the first."""
         texts: dict[str, KeyedText] = {}
         repeated: list[str] = []
         size = 0

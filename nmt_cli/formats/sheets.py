@@ -13,9 +13,9 @@
 | merged | the first cell has the text, the others are empty |
 | hidden, or on a hidden sheet | as if it were not |
 
-Pairs are read from the first sheet with text, unless it is small beside a later one, and from those with its headings.
-Nothing in a file is run, and nothing outside it is read; one that would not fit in memory once unpacked is refused
-(`archives.py`). Documents write the rows back (`documents/office`).
+Pairs are read from the first sheet with text, or from a later one if that is far larger, and from all sheets with the
+same headings. Nothing in a file is run, and nothing outside it is read; a file that would not fit in memory once
+unpacked is refused (`archives.py`). Documents write the rows back (`documents/office`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PlacedRow = tuple[int, list[str]]  # its number, and the texts of all its column
 
 
 class SheetCell(NamedTuple):
-    """A cell: its column from 0, its text, whether a person has written that, and its style."""
+    """A cell: its column (from 0), its text, whether a person wrote that text, and its style."""
 
     column: int
     text: str
@@ -59,7 +59,7 @@ GET_COLUMN = attrgetter("column")
 
 
 class Book(ABC):
-    """The sheets of a file; a format says how its cells are read."""
+    """The sheets of a file; each format defines how cells are read."""
 
     row_name: str  # the local name of a row
     lacks_texts = False  # whether a cell has named a text that is not there
@@ -74,7 +74,7 @@ class Book(ABC):
 
     @abstractmethod
     def number_row(self, row: Element, following: int) -> range:
-        """Returns the numbers of the rows that an element stands for; `following` is the number after those before."""
+        """Returns the numbers of the rows that an element stands for; `following` is the first number not yet used."""
 
     @abstractmethod
     def read_cells(self, row: Element) -> Iterator[SheetCell]:
@@ -88,7 +88,7 @@ class Book(ABC):
         return cells
 
     def read_elements(self, part: str, *names: str, container: str = "") -> Iterator[Element]:
-        """Yields the elements of these names in a part. Raises DataError for a part that is no XML or is unsafe."""
+        """Yields the elements with these names in a part. Raises DataError for a part that is not XML or is unsafe."""
         data = b"".join(XmlMending().mend_chunks([self.read_part(part)]))
         try:
             yield from ElementReader(frozenset(names), container).read(data)
@@ -99,12 +99,12 @@ class Book(ABC):
 
 
 def read_number(text: str, *, otherwise: int) -> int:
-    """Returns a number as a program writes it; `otherwise` for anything else."""
+    """Returns the whole number that a text spells, or `otherwise` for anything else."""
     return int(text) if NUMBER.fullmatch(text) else otherwise
 
 
 def format_number(value: str) -> str:
-    """Returns a number as text, a whole one without decimals."""
+    """Returns a number as text, without decimals if it is whole."""
     try:
         number = float(value)
     except ValueError:
@@ -137,7 +137,7 @@ class Workbook(Book):
         return next(paths, "xl/workbook.xml")
 
     def read_relations(self, part: str) -> dict[str, tuple[str, str]]:
-        """Returns the kind and the path of the parts to which a part refers, by the identifiers that it uses."""
+        """Returns the kind and the path of each part that a part refers to, by the identifiers that it uses."""
         folder, name = posixpath.split(part)
         relations = {}
         for values in self.read_elements(posixpath.join(folder, "_rels", f"{name}.rels"), "Relationship"):
@@ -150,7 +150,7 @@ class Workbook(Book):
         return self.read_relations(self.part)
 
     def find_part(self, kind: str) -> str:
-        """Returns the part of a kind of which there is one, by default the one so called."""
+        """Returns the path of the only part of a kind; by default, the part with that name."""
         paths = (path for other, path in self.relations.values() if other == kind)
         return next(paths, posixpath.join(posixpath.dirname(self.part), f"{kind}.xml"))
 
@@ -202,7 +202,7 @@ class Workbook(Book):
         return formats.get(kind, unescape(value)), False
 
     def format_value(self, value: str, style: str) -> str:
-        """Returns a number as text; as a date if its style shows one that the calendar has."""
+        """Returns a number as text, or as a date if its style shows dates and the date exists."""
         kind = self.styles.get(style)
         # A number with the format of a date may be none: the calendar of Python ends with the year 9999.
         try:
@@ -216,13 +216,13 @@ class Workbook(Book):
 
     @cached_property
     def is_1904(self) -> bool:
-        """Whether days are counted from 1904 on, as by old programs of Apple."""
+        """Whether days are counted from 1904, as in old Apple programs."""
         properties = self.read_elements(self.part, "workbookPr")
         return any(element.get("date1904") in ("1", "true") for element in properties)
 
     @cached_property
     def styles(self) -> dict[str, str]:
-        """How styles show a number, by their numbers: as a date or a duration."""
+        """How each style, by its number, displays values: as a date or as a duration."""
         codes, kinds = dict(BUILT_IN), []
         for element in self.read_elements(self.find_part("styles"), "numFmt", "cellXfs"):
             if element.tag == "numFmt":
@@ -234,7 +234,7 @@ class Workbook(Book):
 
 
 def read_string(node: Element | None) -> str:
-    """Returns the text of a string with its runs, without the readings of Asian characters."""
+    """Returns the text of a string and its runs, without phonetic readings of Asian characters."""
     parts = []
     for child in () if node is None else node:
         element = child.find("t") if child.tag == "r" else child if child.tag == "t" else None
@@ -251,7 +251,7 @@ def unescape(text: str) -> str:
 def name_format(code: str) -> str:
     """Returns the kind of value that a number format shows: "d. mmm" a date, "[h]:mm" a duration, "0.00" neither.
 
-    Of the parts of a code, divided by semicolons, the first counts.
+    Only the first part of a code counts; semicolons separate the parts.
     """
     match = TIME_CODE.search(QUOTED.sub("", code).partition(";")[0])
     return "" if match is None else "duration" if match[0].startswith("[") else "date"
@@ -272,14 +272,14 @@ def format_time(days: float, kind: str, *, is_1904: bool) -> str:
 
 
 def number_column(reference: str, *, otherwise: int) -> int:
-    """Returns the column, from 0, of the cell that is called "AB12"; `otherwise` for other texts."""
+    """Returns the column, from 0, of a cell name such as "AB12"; `otherwise` for any other text."""
     column = count_letters(reference.rstrip("0123456789"))
     return otherwise if column < 0 else column
 
 
 @lru_cache(1 << 10)
 def count_letters(letters: str) -> int:
-    """Returns the column of these letters, from 0: "A" is 0, "AB" is 27; -1 for other characters."""
+    """Returns the column with these letters, from 0: "A" is 0, "AB" is 27; -1 for any other text."""
     number = 0
     for letter in letters.upper() if COLUMN_LETTERS.fullmatch(letters) else "":
         number = 26 * number + ord(letter) - 64
@@ -335,13 +335,13 @@ class CalcBook(Book):
 
 
 def count_repeats(element: Element, noun: str = "columns") -> int:
-    """Returns how often a cell or a row is there."""
+    """Returns how often a cell or a row is repeated."""
     count = element.get(f"table:number-{noun}-repeated")
     return 1 if count is None else read_number(count, otherwise=1)
 
 
 def read_calc_text(cell: Element, kind: str) -> str:
-    """Returns the text of a cell: of a number its value, which programs show in many ways."""
+    """Returns the text of a cell; for a number, its value, since programs display numbers in many ways."""
     value = cell.get(VALUES.get(kind, "office:value"), "")
     if kind == "string":
         text = cell.get("office:string-value")
@@ -352,7 +352,7 @@ def read_calc_text(cell: Element, kind: str) -> str:
 
 
 def read_calc_paragraph(paragraph: Element) -> str:
-    """Returns the text of a paragraph, with the blanks that are spelled as elements, without comments."""
+    """Returns the text of a paragraph, with spaces that are written as elements, and without comments."""
     if not len(paragraph):  # as of nearly all cells
         return paragraph.text or ""
     for element in paragraph.iter():
@@ -419,7 +419,7 @@ class SpreadsheetReader(TableReader):
             line = number
 
     def open_book(self) -> Book:
-        """Returns the file. Raises DataError if it, or what is in it, is unsafe or larger than memory allows."""
+        """Opens the file. Raises DataError if it or its content is unsafe or too large for memory."""
         with self.stream.open_binary() as file:
             data: bytes = file.read((MAXIMUM_ARCHIVE << 20) + 1)
         if len(data) > MAXIMUM_ARCHIVE << 20:
@@ -435,7 +435,7 @@ class SpreadsheetReader(TableReader):
     def place_cells(self, rows: Iterable[CellRow]) -> list[tuple[int, list[str]]]:
         """Returns the texts of a sheet, row by row; none if all are empty.
 
-        Raises DataError for a sheet whose cells span a rectangle that is too large.
+        Raises DataError for a sheet whose cells span too large a rectangle.
         """
         table, width, height, has_text = [], 0, 0, False
         for number, cells in rows:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from nmt_cli.errors import DataError, OptionError, find_nearest
 from nmt_cli.formats import BINARY, BY_NAME, COMPRESSED, FORMATS, TEXT, FileFormat, find_by_name
+from nmt_cli.text.characters import FINAL_MARKS
 from nmt_cli.text.wrapping import shorten_text
 
 HEAD = 1 << 14  # bytes that are looked at
@@ -32,7 +33,7 @@ FRONT_MATTER = (
 )
 # The first key of an object, or the first item of an array on a line of its own, as prose never begins.
 JSON = r'\s*(?:\[\s*)*\{\s*"(?:[^"\\]|\\.)*"\s*:|\s*\[[ \t]*\r?\n\s*["{\[]'
-HEADING = r"[A-Za-z_][^.!?\t]{0,39}"  # of a column
+HEADING = rf"[A-Za-z_][^{re.escape(FINAL_MARKS)}\t]{{0,39}}"  # of a column
 LATEX = r"\\documentclass\b|\\begin\{document\}"
 # Parts of zip archives, by which the documents that are such archives are told apart.
 PARTS = {
@@ -47,7 +48,7 @@ PARTS = {
 
 
 def recognise_format(name: str | Path | None, head: bytes) -> FileFormat:
-    """Returns the format of a file by its first bytes and its `name`; None as name means standard input."""
+    """Returns the format of a file by its first bytes and its `name`; a name of None means standard input."""
     by_name = None if name is None else find_by_name(name)
     return recognise_content(head, by_name) or by_name or TEXT
 
@@ -68,7 +69,7 @@ def recognise_content(head: bytes, by_name: FileFormat | None) -> FileFormat | N
 
 
 def recognise_archive(head: bytes, by_name: FileFormat | None) -> FileFormat | None:
-    """Returns the kind of document in a zip archive by its visible parts, else by its name; else a plain archive."""
+    """Returns the format of a zip archive by the parts visible at its beginning, else by its name; else plain zip."""
     part = next((name for mark, name in PARTS.items() if mark in head), None)
     if part is not None:
         return BY_NAME[part]
@@ -76,7 +77,7 @@ def recognise_archive(head: bytes, by_name: FileFormat | None) -> FileFormat | N
 
 
 def decode_head(head: bytes) -> str | None:
-    """Decodes the first bytes, however damaged; None if they are not text."""
+    """Decodes the first bytes, even if they are damaged; returns None if they are not text."""
     encoding = next((encoding for mark, encoding in BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
     if encoding is None and b"\0" in head:
         encoding = find_wide_encoding(head)
@@ -86,7 +87,7 @@ def decode_head(head: bytes) -> str | None:
 
 
 def find_wide_encoding(head: bytes) -> str | None:
-    """Returns the UTF-16 variant of a text without a byte order mark, in which nearly every other byte is 0."""
+    """Returns the UTF-16 variant of text without a byte order mark, if almost every second byte is 0; else None."""
     half = len(head) // 2
     for parity, encoding in ((0, "utf-16-be"), (1, "utf-16-le")):
         if half >= 4 and head[parity::2].count(0) > 0.7 * half > 0 == head[1 - parity :: 2].count(0):
@@ -95,7 +96,7 @@ def find_wide_encoding(head: bytes) -> str | None:
 
 
 def recognise_text(text: str, by_name: FileFormat | None) -> FileFormat | None:
-    """Returns the format of a text with an unmistakable form."""
+    """Returns the format of a text whose form is unmistakable; None if the name must decide."""
     if text.startswith("\t") and by_name is BY_NAME["tsv"]:
         return None  # a row whose first cell is empty
     start = text.lstrip()[:200]
@@ -133,7 +134,7 @@ def recognise_markup(text: str, by_name: FileFormat | None) -> FileFormat | None
 
 
 def recognise_json(text: str, by_name: FileFormat | None) -> FileFormat | None:
-    """Returns JSON Lines if the first line is a complete object or an array of texts; JSON if it begins like that."""
+    """Returns JSON Lines if the first line is a complete object or array of texts; JSON if it only begins like one."""
     import json  # few inputs begin with a bracket
 
     line, _, rest = text.lstrip().partition("\n")
@@ -147,7 +148,7 @@ def recognise_json(text: str, by_name: FileFormat | None) -> FileFormat | None:
 
 
 def is_csv(text: str) -> bool:
-    """Whether a header and rows have the same number of cells, without the blanks that follow commas in prose."""
+    """Whether a header and rows have equally many cells, without the spaces that follow commas in prose."""
     import csv  # few inputs have no name
 
     lines = text.replace("\r", "").split("\n")
@@ -161,7 +162,7 @@ def is_csv(text: str) -> bool:
 
 
 def check_encoding(encoding: str, where: str = "--encoding") -> str:
-    """Returns Python's name of an encoding. Raises OptionError for an unknown one."""
+    """Returns Python's name for an encoding. Raises OptionError for an unknown encoding."""
     try:
         "".encode(encoding)  # LookupError for codecs that do not encode text, like zlib
         codecs.getincrementaldecoder(encoding)()
@@ -173,7 +174,7 @@ def check_encoding(encoding: str, where: str = "--encoding") -> str:
 
 
 def is_cp1252(data: bytes) -> bool:
-    """Whether `data` is valid in the encoding of Western Windows, which leaves five bytes out."""
+    """Whether `data` is valid cp1252, the Western Windows encoding, which leaves five bytes undefined."""
     return re.search(rb"[\x81\x8d\x8f\x90\x9d]", data) is None
 
 
@@ -214,7 +215,7 @@ def suggest_column(column: str, names: Sequence[str]) -> str:
 
 
 def list_columns(names: Sequence[str]) -> str:
-    """Returns the names of the columns of a table as a part of a hint; empty if it has none."""
+    """Returns the part of a hint that names the columns of a table; empty if it has none."""
     shown = ", ".join(shorten_text(name, LONGEST_NAME) for name in [*filter(None, names)][:20])
     return f"the columns are {shown}" if shown else ""
 

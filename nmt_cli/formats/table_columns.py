@@ -122,7 +122,7 @@ ALIKE = 0.1  # share of the rows with at most `SHORT` words in all: 23 % of a ca
 
 @dataclass(frozen=True)
 class Layout:
-    """The 0-based columns of a table; whether its first row is a header, its cells and the languages named in it."""
+    """The 0-based columns of a table, whether its first row is a header, and the header's cells and languages."""
 
     source: int
     target: int
@@ -137,7 +137,7 @@ class Layout:
 
     @property
     def known(self) -> list[int]:
-        """The numbers, from 1, of the columns that are read and hold no text."""
+        """The numbers, from 1, of the columns that are read but hold no text."""
         return [1 + column for column in (*self.groups.values(), self.tags, self.language) if column is not None]
 
     @property
@@ -184,7 +184,7 @@ def find_layout(records: Records, options: ReadOptions, where: str, languages: S
 
 
 def are_in_language(body: Records, column: int | None, language: str) -> bool:
-    """Whether all cells of a column name this language: that of the sources, which the targets are hardly in."""
+    """Whether all cells of a column name `language`, the source language, which the targets are hardly in."""
     if column is None or not language:
         return False
     codes = {find_cell_language(cells[column]) or "" for cells in body if column < len(cells) and cells[column].strip()}
@@ -192,9 +192,9 @@ def are_in_language(body: Records, column: int | None, language: str) -> bool:
 
 
 def find_language_column(records: Records, width: int, options: ReadOptions, *, is_header: bool) -> int | None:
-    """Returns the column that names the language of each target: the named one, or one that shows by its content.
+    """Returns the column that names the language of each target: the one given, or one recognised by its content.
 
-    That is one whose heading says "language", or whose values are all languages: two columns of text are none.
+    Such a column has a heading that says "language", or only languages as values; it is never one of just two columns.
     """
     if options.language_column is not None:
         header = records[0] if records else ()
@@ -213,7 +213,7 @@ def find_language_column(records: Records, width: int, options: ReadOptions, *, 
 
 
 def holds_languages(cells: Sequence[str], *, is_named: bool) -> bool:
-    """Whether all cells name languages. Without a heading that says so, capitals may be initials, and words domains."""
+    """Whether all cells name languages. Without a heading to prove it, capitals may be initials, and words domains."""
     distinct = set(cells)
     if not distinct or not all(is_language_code(cell) or is_full_name(cell) for cell in distinct):
         return False
@@ -226,7 +226,7 @@ def holds_languages(cells: Sequence[str], *, is_named: bool) -> bool:
 
 
 def find_language_columns(filled: Records, width: int, languages: Sequence[str]) -> tuple[int, int] | None:
-    """Returns the two columns of a wider table whose headings name languages; None unless exactly two do."""
+    """Returns the two columns whose headings name languages in a table of three or more; None unless exactly two do."""
     if width < 3 or min(map(len, filled[:2])) < width:
         return None
     columns = [column for column, cell in enumerate(filled[0]) if names_language(cell, languages)]
@@ -239,7 +239,7 @@ def find_language_columns(filled: Records, width: int, languages: Sequence[str])
 
 
 def find_side(filled: Records, width: int, language: str | None) -> int | None:
-    """Returns the column whose heading names this language, or is its name; None unless exactly one does."""
+    """Returns the column whose heading names this language; None unless exactly one does."""
     if not language or len(filled) < 2 or min(map(len, filled[:2])) < max(width, 2):
         return None
     columns = [
@@ -251,7 +251,7 @@ def find_side(filled: Records, width: int, language: str | None) -> int | None:
 
 
 def is_named_by(heading: str, language: str) -> bool:
-    """Whether a heading names a language: by its code, its name, or a name that no list has."""
+    """Whether a heading names a language: by its code, by its name, or by a name that is in no list."""
     name = fold_name(language)
     if name and name in (fold_name(heading), fold_name(name_unknown(heading))):
         return True
@@ -271,7 +271,7 @@ def names_language(cell: str, languages: Sequence[str]) -> bool:
 
 
 def name_languages(headings: Sequence[str]) -> tuple[str, str] | None:
-    """Returns the codes of the languages that two headings name, in one form: "en" and "de" for "English" and "deu".
+    """Returns the codes of two headings' languages in the same form: "en" and "de" for "English" and "deu".
 
     A side whose heading names none is "source" or "target": "es" and "target" for "Spanish" and "text".
     """
@@ -296,9 +296,9 @@ def name_unknown(heading: str) -> str:
 
 
 def count_titles(records: Records, options: ReadOptions) -> int:
-    """Returns the number of rows above a table that are no part of it.
+    """Returns the number of rows above a table that do not belong to it.
 
-    They have one cell, such as its title, or names with values, above headings of more columns.
+    Such rows have one cell, such as a title, or hold names with values above headings of more columns.
     """
     names = {name for name in (options.source_column, options.target_column, *options.other_columns) if name}
     filled = [[cell.strip() for cell in cells if cell.strip()] for cells in records]
@@ -323,7 +323,7 @@ def find_single_column(records: Records) -> Layout:
 
 
 def has_headings(first: Sequence[str], width: int, languages: Sequence[str]) -> bool:
-    """Whether the first row of three or more columns names them: all cells are short, most are common names."""
+    """Whether the first row of three or more columns names them: all cells are short, and most are common names."""
     if width < 3 or len(first) < width or len({cell.strip().lower() for cell in first}) < len(first):
         return False
     usual = [cell for cell in first if is_heading(cell, languages) or is_other_heading(cell.strip())]
@@ -331,7 +331,7 @@ def has_headings(first: Sequence[str], width: int, languages: Sequence[str]) -> 
 
 
 def is_other_heading(cell: str) -> bool:
-    """Whether a cell is a common name for a column of no text: "id", "notes", "idioma", "Interlinear gloss"."""
+    """Whether a cell is a common name for a column without text: "id", "notes", "idioma", "Interlinear gloss"."""
     is_usual = cell.lower() in OTHER_HEADINGS or LANGUAGE_HEADING.fullmatch(cell) is not None
     words = split_heading(cell)
     return is_usual or (len(words) <= SHORT and not INTERLINEAR.isdisjoint(words))
@@ -350,25 +350,25 @@ def is_heading(cell: str, languages: Sequence[str]) -> bool:
 
 
 def split_heading(cell: str) -> list[str]:
-    """Returns the words of a heading in lower case, without a remark in brackets; "l1" of "\\L1 (mine)"."""
+    """Returns the words of a heading in lower case, without a remark in brackets: "l1" for "\\L1 (mine)"."""
     words = re.sub(r"(?:^|\s)\(.*\)|@\w+$|[\s_:/\\-]+", " ", cell.lower()).split()
     return [word for word in words if word not in FILLERS and not word.isdigit()] or words
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word has no marks within, as a formula has: the code `len` is no language in "LEN(text)"."""
+    """Whether a word has no separators inside, unlike a formula: in "LEN(text)", the code `len` is not a language."""
     return HEADING_SEPARATORS.search(word) is None
 
 
 def find_idea(word: str) -> int | None:
-    """Returns the number of the idea that a word of a heading, perhaps with a number, stands for; None of another."""
+    """Returns the number of the idea that a heading's word (perhaps with digits) stands for; None for other words."""
     return HEADINGS.get(word.rstrip(DIGITS))
 
 
 def are_headings(cells: Sequence[str], languages: Sequence[str]) -> bool:
-    """Whether both cells name columns of text; not if both are also codes of rare languages ("the", "das").
+    """Whether both cells name columns of text, and are not just words that are codes of rare languages ("the", "das").
 
-    Nor if they name one language, or one idea: "Hungarian" / "Ungarisch", "Text" / "Texto".
+    Nor may they name the same language or idea: "Hungarian" / "Ungarisch", "Text" / "Texto".
     """
     codes = [cell.strip() for cell in cells if is_language_code(cell.strip())]
     if len(codes) == len(cells) and not any(is_common_code(code) or code in languages for code in codes):
@@ -377,7 +377,7 @@ def are_headings(cells: Sequence[str], languages: Sequence[str]) -> bool:
 
 
 def are_alike(cells: Sequence[str]) -> bool:
-    """Whether both cells are equal, or name one language or one idea; "L1" and "L2" differ by their number."""
+    """Whether both cells are equal, or name the same language or idea; "L1" and "L2" differ by their number."""
     if len({cell.strip().lower() for cell in cells}) < len(cells):
         return True
     languages = [find_named_language(cell) for cell in cells]
@@ -389,9 +389,9 @@ def are_alike(cells: Sequence[str]) -> bool:
 
 
 def are_above_text(cells: Sequence[str], body: Records, columns: Sequence[int]) -> bool:
-    """Whether one of two cells is clearly a heading, and the other as short, above longer texts.
+    """Whether one of two cells is clearly a heading, the other is as short, and longer texts follow below them.
 
-    Above the words of a dictionary, it is if it names a language and no other word does.
+    Above a list of words, a cell is a heading if it is the only one that names a language.
     """
     if are_alike(cells) or not any(map(is_clear_heading, cells)) or not all(map(could_name, cells)):
         return False
@@ -407,14 +407,14 @@ def drop_remark(cell: str) -> str:
 
 
 def could_name(cell: str) -> bool:
-    """Whether a cell is short enough for the name of a column, and no sentence."""
+    """Whether a cell is short enough for a column name, and not a sentence."""
     name = cell.strip().lstrip("\\")
     is_closed = unicodedata.category(name[-1:] or ".").startswith("P") and not name.endswith(")")
     return name[:1].isalpha() and not is_closed and count_words(drop_remark(name)) <= SHORT
 
 
 def is_clear_heading(cell: str) -> bool:
-    """Whether a cell names a language in full, has words of headings alone, or is a code that is hardly a word."""
+    """Whether a cell names a language in full, has only words of headings, or is a code that is hardly a word."""
     words, code = split_heading(cell), cell.strip()
     if code.lower() in CLEAR_CODES and (code.islower() or code.isupper()):
         return True
@@ -424,7 +424,7 @@ def is_clear_heading(cell: str) -> bool:
 
 
 class Table(NamedTuple):
-    """The sample of a table by which two columns are chosen; columns are counted from 0."""
+    """The sample of a table from which two columns are chosen; columns are counted from 0."""
 
     body: Records
     width: int
@@ -439,8 +439,9 @@ def choose_columns(
 ) -> tuple[tuple[int, int], str]:
     """Returns the two columns of text, and a note if they are not simply the first two. Raises DataError.
 
-    Named languages choose first; then a language of the user beside known ones; then the content, without glosses. Of
-    more columns the first are taken if `is_decided`, as by the languages in the name of a file.
+    Languages in headings decide first, then a language that nmt may not know (next to known ones), then the content,
+    ignoring glosses. If more than two columns remain, the first two are taken if `is_decided`, for example by languages
+    in the file name.
     """
     body, width, where, header, sides, pair = table
     default = find_columns(options, None, where)
@@ -481,7 +482,7 @@ def choose_columns(
 
 
 def note_columns(table: Table, columns: tuple[int, int], kinds: Mapping[int, str]) -> str:
-    """Returns what a person should know of a choice: the columns, and those that are ignored; empty if it is plain."""
+    """Returns a note about the columns that are used and those that are ignored; empty if the choice is obvious."""
     others = [column for column in range(table.width) if column not in columns]
     texts = [column for column in others if not kinds.get(column) and not name_content(table.body, column, table.width)]
     headings = table.header or ()
@@ -496,19 +497,19 @@ def note_columns(table: Table, columns: tuple[int, int], kinds: Mapping[int, str
 
 
 def is_text_heading(headings: Sequence[str], column: int) -> bool:
-    """Whether a heading, if there is one, does not say that its column holds no text."""
+    """Whether a column may hold text, judging by its heading if it has one."""
     return column >= len(headings) or not is_other_heading(headings[column].strip())
 
 
 def is_phonetic(cell: str) -> bool:
-    """Whether a heading names a second spelling of a text, which counts only where no other is."""
+    """Whether a heading names a phonetic spelling of a text, which counts only where there is no other."""
     return not PHONETIC.isdisjoint(split_heading(cell))
 
 
 def is_other_language(table: Table, column: int) -> bool:
-    """Whether a column of text, beside two whose headings name languages, is in a language that nmt may not know.
+    """Whether a text column, next to two whose headings name languages, is in a language that nmt may not know.
 
-    Its cells differ, have words, and share few of them with either: "Context", in English, shares many.
+    Its cells differ, have words, and share few of them with the other two: "Context", in English, would share many.
     """
     pair = table.pair or ()
     rows = [
@@ -522,7 +523,7 @@ def is_other_language(table: Table, column: int) -> bool:
 
 
 def has_sentences(body: Records, column: int) -> bool:
-    """Whether most cells of a column have several words, so that a column of numbers is hardly their translation."""
+    """Whether most cells of a column have several words, so that a column of numbers is hardly its translation."""
     return 2 * sum(" " in fields[column].strip() for fields in body if column < len(fields)) > len(body)
 
 

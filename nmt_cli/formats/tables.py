@@ -5,8 +5,8 @@
     "He came, he saw."\tIta.        of TSV, if a spreadsheet has evidently quoted it: fields "He came, he saw.", "Ita."
     "Come," he said.\tDixit.        a sentence's own quotes stay
 
-Documents take the same rows, and write them back as they are spelled (`documents/tables.py`): there a quote must be
-closed at the end of its cell, while pairs are read as leniently as spreadsheets read.
+Documents take the same rows, and write them back as they are spelled (`documents/tables.py`): there, a quote must be
+closed at the end of its cell, while pairs are read as leniently as in spreadsheets.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class TableRow(NamedTuple):
 
 
 class TableReader(Reader):
-    """The base of readers of tables: a subclass yields the records."""
+    """The base class of table readers: a subclass yields the records."""
 
     has_columns = True
     layout = Layout(0, 1)  # found when reading begins
@@ -198,11 +198,11 @@ def read_csv_records(
 
 
 def find_quoting(head: Sequence[str]) -> Sequence[str] | None:
-    """Returns the marks for which a spreadsheet has quoted cells of tab-separated lines; None if it has quoted none.
+    """Returns the signs that made a spreadsheet quote cells of tab-separated lines; None if it quoted none.
 
-    A cell needs quotes for a quote, a tab, a line break or, in Excel, a comma; some programs quote all. In running
-    text, quoted sentences occur beside others with a comma or an inner quote, which no spreadsheet would have left
-    bare. A cell with a tab or a line break leaves lines of several widths.
+    A cell is quoted if it has a quote, a tab, a line break or, in Excel, a comma; some programs quote all cells. In
+    running text, quoted sentences occur next to unquoted ones with commas or inner quotes, which a spreadsheet would
+    have quoted. A cell with a tab or a line break makes lines differ in their number of tabs.
     """
     text = "".join(head)
     try:
@@ -245,8 +245,8 @@ class CsvReader(TableReader):
 def find_delimiter(head: Sequence[str]) -> str:
     """Returns the delimiter that splits the first records of a file into the same number of fields, preferably two.
 
-    Among several such delimiters, or without any, returns the one of which the first record has most, by default a
-    comma. A first line alone, as of a pipe that waits for its translation, says only that.
+    If several delimiters do, or none does, returns the one that occurs most often in the first record, by default a
+    comma. If there is only one line, as from a pipe that waits for its translation, only this count decides.
     """
 
     def rate_delimiter(delimiter: str) -> tuple[bool, bool, int]:
@@ -310,7 +310,7 @@ class TsvReader(TableReader):
 
 
 def find_bars(head: Sequence[str]) -> str:
-    """Returns what separates cells: bars if every line that is not blank has them, and none a tab; else a tab."""
+    """Returns the separator of cells: bars if every line except blank ones has bars and none has a tab; else a tab."""
     filled = [text for text in head if text.strip()]
     has_bars = bool(filled) and all(f" {BARS} " in text and "\t" not in text for text in filled)
     return BARS if has_bars else "\t"

@@ -1,4 +1,4 @@
-"""Test sets of WMT: in SGML, one file per side, and in XML (from 2021 on), all sides in one file."""
+"""WMT test sets: in SGML with one file per side, and in XML (from 2021 on) with all sides in one file."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class SgmReader(KeyedReader):
 def read_segments(
     lines: Iterable[tuple[int, str]], name: str, attributes: dict[str, str] | None = None
 ) -> Iterator[KeyedText]:
-    """Yields the segments, skipping documents that recur, by another system.
+    """Yields the segments, skipping documents that are repeated for another system.
 
-    `attributes` receives those of the set. Raises DataError for a segment that is too long or never ends.
+    `attributes` receives the attributes of the set. Raises DataError for a segment that is too long or never ends.
     """
     parser = SegmentParser(name)
     for line, text in lines:

@@ -5,7 +5,7 @@ r"""USFM, the markup of Bible translations: markers, each with the text after it
 
 Pairs are verses, with book, chapter and verse as the key. Headings, introductions, notes, cross-references and figures
 are left out, as are character markers and word attributes. Verses joined on one side ("1-2") are joined on the other,
-too. Documents translate more of the same marks, and keep all (`documents/usfm.py`).
+too. Documents translate more of these marks, and keep all of them (`documents/usfm.py`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MarkKind = Literal["place", "note", "milestone", "character", "cell", "paragraph
 
 
 class UsfmMark(NamedTuple):
-    """A marker, and the text after it up to the next marker; the first one of a file has only text."""
+    """A marker and the text after it, up to the next marker; the first one in a file has only text."""
 
     line: int
     raw: str
@@ -68,13 +68,13 @@ class UsfmMark(NamedTuple):
 
     @property
     def number(self) -> re.Match[str] | None:
-        """The number, or two, of the verses or of the chapter with which the text begins."""
+        """The number of the verse (or the range of verses) or of the chapter at the beginning of the text."""
         return VERSE_NUMBER.match(self.text)
 
 
 @lru_cache(1024)
 def find_kind(name: str) -> MarkKind:
-    """Returns what a mark does: it says where a book, a chapter or a verse begins, or marks a text."""
+    """Returns what a mark does: it shows where a book, a chapter or a verse begins, or marks up text."""
     if name in ("id", "c", "v"):
         return "place"
     if name in USFM_NOTES:
@@ -89,7 +89,7 @@ def find_kind(name: str) -> MarkKind:
 
 
 def read_marks(lines: Iterable[tuple[int, str]], refuse: Callable[[int, str, str], NoReturn]) -> Iterator[UsfmMark]:
-    """Yields the marks of numbered lines; together they are the text. Refuses a text that does not end."""
+    """Yields the marks of numbered lines; together they make up the text. Refuses a text that does not end."""
     first, raw, parts, size = 1, "", [""], 0
     for line, text in lines:
         before, *marks = MARKER.split(text)
@@ -137,7 +137,7 @@ class VerseParser:
         self.goes_on = False  # whether the verse is the second half of one: 3b
 
     def read_mark(self, mark: UsfmMark) -> Iterator[KeyedText]:
-        """Yields the verse that ended before a mark. Raises DataError for one that does not end."""
+        """Reads a mark; yields the verse that ended before it, if any. Raises DataError for a verse that never ends."""
         self.size += len(mark.raw) + len(mark.text)
         if self.verse and self.size > MAXIMUM_VERSE:
             self.refuse(self.line, f"a verse of more than {MAXIMUM_VERSE:,} characters", NO_VERSE)
@@ -204,7 +204,7 @@ def join_ranges(keys: list[str]) -> dict[str, list[tuple[int, int]]]:
 
 
 def join_verses(verses: dict[str, KeyedText], ranges: dict[str, list[tuple[int, int]]]) -> dict[str, KeyedText]:
-    """Returns the verses joined by these ranges."""
+    """Returns the verses, joined according to these ranges."""
     by_first = {
         (chapter, verse): f"{chapter}:{first}-{last}"
         for chapter, spans in ranges.items()

@@ -1,4 +1,4 @@
-"""Reads all XML, of pairs and of documents, with expat. It limits nesting and sizes, and repairs common errors.
+"""Reads all XML with expat, for pairs and for documents. It limits nesting and sizes, and repairs common errors.
 
 Units, such as those of a translation memory, are read from a stream, one at a time (`UnitCollector`), and from a
 document with their places (`cut_units`). What is written back byte for byte becomes tokens (`scan_xml`), cut where
@@ -31,7 +31,7 @@ TokenKind = Literal["text", "open", "close", "empty", "other"]
 
 
 class MarkupToken(NamedTuple):
-    """A piece of markup or text. `name` is the element's, in lower case for HTML."""
+    """A piece of markup or text. `name` is the name of the element, in lower case for HTML."""
 
     kind: TokenKind
     raw: str
@@ -53,7 +53,7 @@ class XmlGuard:
         self.depth -= 1
 
     def check_entity(self, name: str, is_parameter: int, value: str | None, *_external: str | None) -> None:
-        """Accepts an entity that is plain text, which is kept and cannot expand."""
+        """Accepts an entity that is plain text, since it is kept and cannot expand."""
         if is_parameter or value is None or "&" in value or len(value) > LONGEST_ENTITY:
             self.refuse_entity(name)
 
@@ -62,9 +62,9 @@ class XmlGuard:
 
 
 def make_parser(guard: XmlGuard, encoding: str | None = "utf-8", *, with_entities: bool = False) -> Any:
-    """Returns a guarded parser: it fetches nothing outside the text, and refuses depth and entities.
+    """Returns a guarded parser: it fetches nothing outside the text, and refuses deep nesting and entities.
 
-    `with_entities` accepts those that are plain text.
+    `with_entities` accepts entities that are plain text.
     """
     parser = expat.ParserCreate(encoding)
     parser.StartElementHandler, parser.EndElementHandler = guard.enter, guard.leave
@@ -81,7 +81,7 @@ class XmlProblem(NamedTuple):
 
 
 def check_xml(text: str, *, with_entities: bool) -> XmlProblem | None:
-    """Returns the problem of text that is no XML or unsafe; None if `scan_xml` can read it."""
+    """Returns the problem with text that is unsafe or not XML; None if `scan_xml` can read it."""
     parser = make_parser(XmlGuard(), with_entities=with_entities)
     parser.DefaultHandler = lambda _: None  # with which expat does not expand entities in the text
     try:
@@ -118,7 +118,7 @@ class TokenCutter:
             self.cut(self.offset + len(self.data))
 
     def cut(self, end: int) -> None:
-        """Ends the token that has begun; an empty element has two events and one token."""
+        """Ends the current token; an empty element has two events but one token."""
         if end <= self.start:
             return
         raw = self.data[self.start - self.offset : end - self.offset].decode("utf-8")
@@ -136,12 +136,12 @@ class TokenCutter:
         self.begin(name=name)
 
     def begin_text(self, _text: str) -> None:
-        """Begins a text, or goes on with it: expat reports each line and each reference."""
+        """Begins a text token or continues it, since expat reports each line and each reference separately."""
         if not self.is_enclosed and (self.name or self.is_other):
             self.begin()
 
     def begin_default(self, text: str) -> None:
-        """Begins what has no handler: a document type, or blanks and references of text."""
+        """Begins a token for what has no handler: a document type, or whitespace and references in text."""
         if text == "<!DOCTYPE":
             self.enter()
         else:
@@ -160,10 +160,10 @@ class TokenCutter:
 
 
 def scan_xml(text: str) -> Iterator[MarkupToken]:
-    """Yields the tokens of a text that `check_xml` accepts; together they are the text.
+    """Yields the tokens of a text that `check_xml` accepts; together they make up the text.
 
-    Holds one chunk and the token that it ends in. A chunk is as long as what waits, so that long tokens take linear
-    time.
+    Holds one chunk and the token that it ends in. Each chunk is as long as the data still waiting, so that long tokens
+    take linear time.
     """
     cutter, position = TokenCutter(), 0
     while position < len(text):
@@ -175,10 +175,10 @@ def scan_xml(text: str) -> Iterator[MarkupToken]:
 
 
 class ElementReader:
-    """Reads elements from a document, each with all inside it as soon as its chunk is read, and forgets what is before.
+    """Reads whole elements from a document as soon as their chunks are read, and forgets what came before.
 
-    Expat calls the builder of trees with no Python between: three times as fast as `UnitCollector`, for spreadsheets
-    with a million cells. Elements have their local names, and say nothing of where they stand.
+    Expat calls the tree builder with no Python code in between, which is three times as fast as `UnitCollector` for
+    spreadsheets with a million cells. Elements have their local names, and do not tell where they are in the file.
     """
 
     def __init__(self, names: frozenset[str], container: str = "") -> None:
@@ -189,7 +189,7 @@ class ElementReader:
         self.tree = self.builder.start("", {})
 
     def read(self, data: bytes) -> Iterator[Element]:
-        """Yields the elements in order. Raises XmlError for invalid XML, ValueError beyond our limits."""
+        """Yields the elements in order. Raises XmlError for invalid XML, and ValueError beyond our limits."""
         parser = make_parser(XmlGuard(), None)
         parser.buffer_text = True
         parser.StartElementHandler, parser.EndElementHandler = self.builder.start, self.builder.end
@@ -203,7 +203,7 @@ class ElementReader:
             yield from self.take(self.tree, is_open=end < len(data))
 
     def take(self, node: Element, depth: int = 0, *, is_open: bool) -> Iterator[Element]:
-        """Yields the elements in a node, and removes all that is complete; in an open node, the last may go on."""
+        """Yields the elements in a node, and removes what is complete; in an open node, the last child may go on."""
         if depth > MAXIMUM_DEPTH:
             raise ValueError(f"more than {MAXIMUM_DEPTH} nested elements")
         last = len(node) - 1
@@ -221,7 +221,7 @@ class ElementReader:
 
 
 def strip_prefixes(element: Element) -> Element:
-    """Returns an element with the local names of all inside it."""
+    """Returns an element, with its name and all names inside it stripped of prefixes."""
     if ":" in element.tag:
         for node in element.iter():
             node.tag = node.tag.rpartition(":")[2]
@@ -240,7 +240,7 @@ class XmlUnit(NamedTuple):
 
 
 class UnitCollector(XmlGuard):
-    """Collects whole elements named in `unit_names`, with their line numbers, from a stream that is fed to it."""
+    """Collects whole elements named in `unit_names`, with their line numbers, from the chunks that it is fed."""
 
     def __init__(
         self, unit_names: frozenset[str], encoding: str | None = None, tag_names: frozenset[str] = frozenset()
@@ -262,11 +262,11 @@ class UnitCollector(XmlGuard):
 
     @property
     def bytes_pending(self) -> int:
-        """The bytes that were fed and not understood yet; expat rescans all of them with each chunk."""
+        """The number of bytes fed but not yet parsed; expat rescans all of them with each chunk."""
         return self.bytes_fed - max(0, int(self.parser.CurrentByteIndex))
 
     def feed(self, chunk: bytes, *, final: bool = False) -> None:
-        """Raises XmlError for invalid XML, ValueError beyond our limits, LookupError for an unknown encoding."""
+        """Parses a chunk; raises XmlError if invalid, ValueError beyond limits, LookupError for an unknown encoding."""
         self.parser.Parse(chunk, final)
         self.bytes_fed += len(chunk)
 
@@ -313,7 +313,7 @@ class UnitCollector(XmlGuard):
 
 
 class CutUnit(NamedTuple):
-    """A unit of a text, as it is spelled, and the text before it; at the end, only this text."""
+    """A unit of a text, as spelled there, and the text before it; the last one has only that text."""
 
     before: str
     unit: XmlUnit | None = None
@@ -321,8 +321,8 @@ class CutUnit(NamedTuple):
 
 
 def cut_units(text: str, unit_names: frozenset[str], tag_names: frozenset[str] = frozenset()) -> Iterator[CutUnit]:
-    """Yields the units of a text that `check_xml` accepts; together they are the text. Raises ValueError for one that
-    is too long.
+    """Yields the units of a text that `check_xml` accepts; together they make up the text. Raises ValueError for a unit
+    that is too long.
     """
     collector, data, position = UnitCollector(unit_names, "utf-8", tag_names), text.encode("utf-8", "replace"), 0
     for first in range(0, len(data), FIRST_CHUNK):
@@ -357,7 +357,7 @@ class XmlMending:
         self.blank_start = False
 
     def mend_chunks(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yields the repaired chunks, holding back a reference divided between two chunks."""
+        """Yields the repaired chunks, holding back any reference that is split between two chunks."""
         held = b""
         is_first, is_wide = True, False
         for chunk in chunks:
@@ -377,7 +377,7 @@ class XmlMending:
             yield self.mend_characters(held)
 
     def trim_start(self, chunk: bytes) -> bytes:
-        """Removes blanks before the declaration, which must come first, from the first chunk."""
+        """Removes whitespace before the XML declaration, which must come first, from the first chunk."""
         bare = chunk.removeprefix(BYTE_ORDER_MARK).lstrip(BLANKS)
         if not bare.startswith(b"<?xml") or len(bare) == len(chunk.removeprefix(BYTE_ORDER_MARK)):
             return chunk
@@ -392,7 +392,7 @@ class XmlMending:
         return chunk
 
     def replace_reference(self, match: re.Match[bytes]) -> bytes:
-        """Returns a character reference unchanged, or a blank if XML forbids the character."""
+        """Returns a character reference unchanged, or a space if XML forbids the character."""
         code = int(match[1], 16) if match[1] else int(match[2])
         is_allowed = code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0x10000 <= code < 0x110000
         if is_allowed:

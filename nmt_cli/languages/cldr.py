@@ -1,4 +1,4 @@
-"""CLDR data: how languages spell numbers, write dates and name places; and whole numbers in words.
+"""Reads CLDR data on how languages spell numbers, write dates and name places, and writes whole numbers in words.
 
 `spell_number(42, "de")` follows the rules that Unicode publishes for 79 languages: `zweiundvierzig`. The archive, with
 its licence, has these rules in `numbers/` (CLDR 48.2, RBNF), the names of months and days and the order of a date in
@@ -42,7 +42,7 @@ def load_cldr(kind: Literal["dates", "numbers"], language: str) -> dict[str, Any
 
 @cache
 def load_places(language: str) -> list[str]:
-    """Returns the names of countries and cities in a language, the English ones where it has none, in one order."""
+    """Returns the names of countries and cities in a language, or in English where it has none, always in one order."""
     archive, english = read_archive(), "places/en.txt"
     names = archive.read(english).decode().split("\n")
     if (path := f"places/{find_code(language)}.txt") not in archive.namelist():
@@ -100,13 +100,13 @@ def spell_number(number: int, language: str) -> frozenset[str]:
 
 
 def spell_cardinal(number: int, language: str) -> str:
-    """Returns a number in words, as one counts; empty for an unknown language."""
+    """Returns a number in words, as in counting; empty for an unknown language."""
     words = apply_rules(load_rule_sets(language), "spellout-numbering", number)
     return "" if any(map(str.isdigit, words)) else words.replace("\u00ad", "")
 
 
 def fold_words(text: str) -> str:
-    """Returns the letters and digits of a text in lower case: blanks and hyphens within a number do not matter."""
+    """Returns the letters and digits of a text in lower case: spaces and hyphens within a number do not matter."""
     lower = text.lower()
     return lower if lower.isalnum() else "".join(c for c in lower if c.isalnum() or unicodedata.category(c)[0] == "M")
 
@@ -135,7 +135,7 @@ def apply_rules(rules: RuleSets, name: str, number: int) -> str:
 def choose_rule(rules: list[SpellingRule], number: int) -> SpellingRule | None:
     """Returns the rule with the greatest base not above `number`.
 
-    If that rule spells a remainder, and the number leaves none but the rule's base does, the previous rule applies.
+    If that rule spells a remainder, but only its base leaves one and the number does not, the previous rule applies.
     """
     index = bisect_right(rules, number, key=attrgetter("base")) - 1
     if index < 0:

@@ -1,9 +1,9 @@
-"""Languages by their codes and names, in the names of files, and by their scripts.
+"""Finds languages by their codes and names, in file names, and by their scripts.
 
-`find_code("deu")` is `"de"`, `find_named_language("German")` too; the file name `eng-deu.tsv` names two.
+`find_code("deu")` is `"de"`, and so is `find_named_language("German")`; the file name `eng-deu.tsv` names two.
 `data/codes.tsv` is the table of common codes; `data/iso639.tsv` (`data/make_languages.py`) has the names of all
-languages, and is read only where a name or a code of three letters is looked up. Two codes are one language if
-langcodes completes them to the same language and script: "en-GB" and "eng" are, "zh-CN" and "zh-TW" are not.
+languages, and is read only when a name or a code of three letters is looked up. Two codes are one language if langcodes
+completes them to the same language and script: "en-GB" and "eng" are, "zh-CN" and "zh-TW" are not.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def find_language(code: str) -> KnownLanguage:
 
 @cache
 def read_given_names() -> frozenset[str]:
-    """Returns frequent given names of people."""
+    """Returns common given names."""
     return frozenset((DATA / "given-names.txt").read_text(encoding="utf-8").split())
 
 
@@ -122,7 +122,7 @@ def is_same_language(code: str, other: str) -> bool:
 
 
 def are_same_languages(pair: tuple[str, str], other_pair: tuple[str, str]) -> bool:
-    """Whether two pairs of languages are the same, as far as both are known."""
+    """Whether two pairs of languages are the same; an unknown language equals any other."""
     return all(
         code in UNNAMED or other in UNNAMED or is_same_language(code, other)
         for code, other in zip(pair, other_pair, strict=True)
@@ -176,7 +176,7 @@ def find_named_language(heading: str) -> str | None:
 
 
 def find_rare_name(heading: str) -> list[str]:
-    """Returns the code of the language of ISO 639-3 whose whole name a heading is; empty for a sentence or a word.
+    """Returns the code of the ISO 639-3 language that a heading names in full; empty for a sentence or a word.
 
     A remark in brackets after it does not count: "Shipibo (free translation)".
     """
@@ -188,14 +188,14 @@ def find_rare_name(heading: str) -> list[str]:
 
 @cache
 def load_names() -> dict[str, tuple[str, ...]]:
-    """Returns the names of each language by its code, the main one first."""
+    """Returns the names of each language, the main one first, by its code."""
     lines = (DATA / "iso639.tsv").read_text(encoding="utf-8").splitlines()
     return {code: tuple(names) for code, *names in (line.split("\t") for line in lines)}
 
 
 @cache
 def load_folded_names() -> dict[str, list[str]]:
-    """Returns the codes of the languages that share a folded name, those first whose main name it is."""
+    """Returns, for each folded name, the codes of its languages, first those with this main name."""
     by_name: dict[str, list[str]] = {}
     languages = load_names().items()
     for code, names in (*((code, names[:1]) for code, names in languages), *languages):
@@ -227,7 +227,7 @@ NO_FAMILIES = frozenset(
 
 @lru_cache(4096)
 def find_codes(name: str) -> tuple[str, ...]:
-    """Returns the codes of all languages that a name may mean: those that have it, else those that contain its words.
+    """Returns the codes of all languages that a name may mean: those with that name, else those with its words.
 
     `find_codes("Shipibo")` is `("shp",)`; `find_codes("Mixtec")` has some fifty codes.
     """
@@ -246,14 +246,14 @@ def find_codes(name: str) -> tuple[str, ...]:
 
 
 def is_full_name(text: str) -> bool:
-    """Whether a text is a whole name of a single language: "German", "Rarámuri", but neither "deu" nor "Mixtec"."""
+    """Whether a text is the full name of a single language: "German", "Rarámuri", but neither "deu" nor "Mixtec"."""
     is_common = is_common_name(text)
     is_long = len(text.strip()) > 3 or (is_common and not text.isascii())  # 中文
     return is_long and (is_common or fold_name(text) in load_folded_names()) and len(find_codes(text)) == 1
 
 
 def is_common_name(text: str) -> bool:
-    """Whether a text is the name of a language with many texts, in English or in that language."""
+    """Whether a text is the name of a common language, in English or in that language."""
     return text.strip().lower() in load_table().by_name
 
 
@@ -269,7 +269,7 @@ KANA, HAN = ("\u3040", "\u30ff"), ("\u4e00", "\u9fff")
 
 
 def guess_language(texts: Iterable[str]) -> str:
-    """Returns the language code of the script of more than half of the letters; empty if no script has a majority."""
+    """Returns the language code of the script that most letters belong to; empty if no script has a majority."""
     letters = [letter for text in texts for letter in text if letter.isalpha()]
 
     def count(script: tuple[str, str]) -> int:
@@ -300,7 +300,7 @@ def guess_languages(file_name: str, target_name: str | None = None) -> tuple[str
 
 
 def find_languages_in_name(*file_names: str) -> tuple[str, str]:
-    """Returns the languages in the names as `guess_languages` does, unless these may be words: `to-do.tsv`."""
+    """Returns the languages in file names as `guess_languages` does, unless they may be words: `to-do.tsv`."""
     languages = guess_languages(*file_names)
     return languages if all(map(is_common_code, languages)) else ("source", "target")
 
@@ -332,7 +332,7 @@ def has_identifier() -> bool:
 
 @cache
 def load_identifier() -> Any:
-    """Returns the identifier, which takes a second and 100 MB. Raises OSError without room for its temporary file."""
+    """Returns the identifier, loaded in a second with 100 MB. Raises OSError if its temporary file does not fit."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     try:

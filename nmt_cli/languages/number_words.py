@@ -1,8 +1,8 @@
-"""Reads numbers in words, by the words of which CLDR's rules spell them: `fünfunddreißig`, `one hundred and five`.
+"""Reads numbers in words, using the words of CLDR's spelling rules: `fünfunddreißig`, `one hundred and five`.
 
     NumberWords.load("en").find_numbers("Thirty and forty people, in nineteen eighty-four")     30, 40, 1984
 
-A language counts if the words of some numbers are read as these numbers, as those of some 50 languages are.
+A language is supported if sample numbers in words are read correctly, which is so for some 50 languages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WITHIN_NUMBER = (" ", "-", "\u00a0", "\u2010", "\u2011")
 
 
 class WordedNumber(NamedTuple):
-    """A number that a text has in words."""
+    """A number in words in a text."""
 
     start: int
     text: str
@@ -34,7 +34,7 @@ class WordedNumber(NamedTuple):
 
 
 class NumberWords(NamedTuple):
-    """The words of which a language makes its numbers, in lower case and without what is between them."""
+    """The words that make up the numbers of a language, in lower case, without spaces and hyphens."""
 
     small: dict[str, int]  # all numbers below a hundred, in every form
     hundreds: dict[str, int]  # two hundred, and what a number behind it begins with: ciento
@@ -47,7 +47,7 @@ class NumberWords(NamedTuple):
     @classmethod
     @cache
     def load(cls, language: str) -> NumberWords:
-        """Returns the number words of a language; none of one whose numbers cannot be read."""
+        """Returns the number words of a language; none if its numbers cannot be read."""
         small = {spelling: number for number in range(HUNDRED) for spelling in spell_number(number, language)}
         small |= {fold_words(spell_cardinal(number, language)): number for number in range(HUNDRED) if small}
         hundreds, scales = dict[str, int](), dict[str, int]()
@@ -71,7 +71,7 @@ class NumberWords(NamedTuple):
         return vocabulary if vocabulary.is_sound(language) else cls({}, {}, {}, frozenset(), frozenset(), (), {})
 
     def is_sound(self, language: str) -> bool:
-        """Whether the words of some numbers are read as these numbers."""
+        """Whether sample numbers in words are read correctly."""
         for number in EXAMPLES:
             values = [some.value for some in self.find_numbers(spell_cardinal(number, language))]
             if values not in ([], [number]):
@@ -79,7 +79,7 @@ class NumberWords(NamedTuple):
         return True
 
     def read(self, words: str) -> int | None:
-        """Returns the number that some words without blanks are; None if they are none."""
+        """Returns the number that these words, joined without spaces, stand for; None if they are not a number."""
         number = self.small.get(words, self.hundreds.get(words))
         if number is not None:
             return number
@@ -96,7 +96,7 @@ class NumberWords(NamedTuple):
         return self.read_year(words)
 
     def read_behind_link(self, words: str) -> int | None:
-        """Returns the rest of a number, which may begin with a link; 0 without any."""
+        """Returns the rest of a number, which may begin with a linking word; 0 if there is none."""
         heads = ("", *self.links)
         rests = (self.read(words.removeprefix(head)) for head in heads if words.startswith(head))
         return next((rest for rest in rests if rest is not None), None) if words else 0
@@ -110,7 +110,7 @@ class NumberWords(NamedTuple):
         return None
 
     def find_numbers(self, text: str) -> Iterator[WordedNumber]:
-        """Yields the numbers from FEWEST_WORDED on that a text has in words."""
+        """Yields the numbers of FEWEST_WORDED or more that a text has in words."""
         run: list[re.Match[str]] = []
         for match in re.finditer(NUMBER_WORD, text) if self.small else ():
             goes_on = run and text[run[-1].end() : match.start()] in WITHIN_NUMBER
@@ -133,7 +133,7 @@ class NumberWords(NamedTuple):
         return self.are_parts[word]
 
     def read_run(self, text: str, run: list[re.Match[str]]) -> Iterator[WordedNumber]:
-        """Yields the number of adjacent words, or those on both sides of a link: twenty-five; thirty and forty."""
+        """Yields the number that adjacent words form, or two around a linking word: twenty-five; thirty and forty."""
         words = [match[0].lower() for match in run]
         value = self.read(joined := "".join(words)) if run else None
         link = next((at for at, word in enumerate(words) if word in self.links), 0)

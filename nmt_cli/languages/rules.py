@@ -1,9 +1,9 @@
 """Rules particular to a language, as data: `data/<code>.toml` lists how the language differs from `und.toml`.
 
-`find_rules("deu").ordinal_mark` is `"."`, from the line `ordinal_mark = "."` of `data/de.toml`. A language of few rules
-has a line in `data/languages.toml` instead of a file: `az = { has_dotless_i = true }`; all others follow `und`. To
-describe a language, write its file or line; nothing else changes. Words are separated by blanks, patterns are regular
-expressions, and an empty value means that the language lacks the feature.
+`find_rules("deu").ordinal_mark` is `"."`, from the line `ordinal_mark = "."` of `data/de.toml`. A language with few
+rules has a line in `data/languages.toml` instead of a file: `az = { has_dotless_i = true }`; all others follow `und`.
+To describe a language, write its file or line; nothing else changes. Words are separated by spaces, patterns are
+regular expressions, and an empty value means that the language lacks the feature.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class LanguageRules(NamedTuple):
     bleu_tokenizer: str  # of sacreBLEU, where blanks do not part words
 
     def find_register(self, text: str) -> Literal["", "formal", "informal"]:
-        """Returns how a text addresses people; empty if that does not show, or if it does so in both ways."""
+        """Returns how a text addresses people; empty if that does not show, or if it uses both forms."""
         is_formal, is_informal = (re.search(pattern, text) is not None for pattern in (self.formal, self.informal))
         return "" if is_formal == is_informal else "formal" if is_formal else "informal"
 
@@ -113,13 +113,13 @@ def find_rules(language: str) -> LanguageRules:
 
 
 def has_rules(language: str) -> bool:
-    """Whether it is known how a language differs from the neutral rules."""
+    """Whether a language has rules that differ from the neutral ones."""
     return find_rules(language) != read_rules("und")
 
 
 @lru_cache
 def read_rules(code: str) -> LanguageRules:
-    """Reads the rules of a described language; what it is `like` supplies whatever its entry leaves out."""
+    """Reads the rules of a language; the language that it is `like` supplies whatever its entry leaves out."""
     content = read_entry(code)
     content |= {name: frozenset(content[name].split()) for name in WORDS if name in content}
     if code == "und":
@@ -132,7 +132,7 @@ def read_rules(code: str) -> LanguageRules:
 
 
 def read_entry(code: str) -> dict[str, Any]:
-    """Returns the differences of a language from the one that it is `like`, from its file or line; empty for none."""
+    """Returns how a language differs from the one it is `like`, from its file or line; empty if it has neither."""
     import tomllib  # which most lines do not need
 
     path = DATA / f"{code}.toml"

@@ -1,9 +1,9 @@
 """Reads a text in its usual case, and restores the case of the source in the translation.
 
-`OPEN THE DOOR` is read as `Open the door`, and its translation is written in capitals. So are headings In Title Case,
-lines without any capitals, and single words in CAPITALS or MIxed case, whose translations alignment finds. Text in
-usual case is left alone, and spans that must not change keep their case. The first word after a span, `{n} dogs`, gets
-no capital, though the network learned to begin with one.
+`OPEN THE DOOR` is read as `Open the door`, and its translation is written in capitals. Headings In Title Case, lines
+without any capitals, and single words in CAPITALS or MIxed case are treated likewise; alignment finds the translations
+of single words. Text in usual case is left alone, and spans that must not change keep their case. The first word after
+a span, `{n} dogs`, gets no capital, though the network learned to begin with one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def recase_text(text: str, plan: CasePlan, written: Written, language: str) -> s
 
 
 def split_spans(text: str, written: Written) -> Iterator[tuple[str, bool]]:
-    """Yields the parts of a text, each with whether it must not change."""
+    """Yields the parts of a text, each with a flag: whether it must stay unchanged."""
     pattern = written.span_pattern
     for number, part in enumerate(re.split(f"({pattern})", text) if pattern else [text]):
         yield part, number % 2 == 1
@@ -107,7 +107,7 @@ LONG_LOWER_WORD = rf" [a-z]{{{LONG_WORD + 1}}}"
 
 
 class CasedWord(NamedTuple):
-    """A word of cased letters, without surrounding marks."""
+    """A word of cased letters, without surrounding punctuation."""
 
     text: str
     start: int
@@ -160,7 +160,7 @@ class Case(Rewrite):
     def rewrite_words(
         self, text: AlignedText, words: Sequence[CasedWord], plan: CasePlan | None
     ) -> tuple[AlignedText, CasePlan | None] | None:
-        """Returns `text` with these words in usual case; None if all are already."""
+        """Returns `text` with these words in usual case; None if all of them already are."""
         edits = []
         for word in words:
             usual = self.find_usual(word.text)
@@ -173,8 +173,8 @@ class Case(Rewrite):
         return translation if memo is None else recase_text(translation, memo, written, self.target_language)
 
     def keep(self, source: str, translation: str) -> str:
-        """Returns a translation that begins with a capital if its source does because it begins a sentence, and whose
-        known names have the inner capitals of the source: iOS.
+        """Capitalises a translation if its source has a capital only because it begins a sentence, and restores the
+        inner capitals of known names: iOS.
         """
         names = {name.lower(): name for name in re.findall(MIXED_NAME, source) if self.is_known(name)}
         if names:
@@ -187,7 +187,7 @@ class Case(Rewrite):
         return capitalise_text(translation, self.target_language) if is_small else translation
 
     def is_shouted(self, words: Sequence[CasedWord]) -> bool:
-        """Whether a text in capitals would usually be written otherwise, being neither just an acronym nor unknown."""
+        """Whether a text in capitals would usually be written otherwise: it is neither just an acronym nor unknown."""
         long_words = [word.text for word in words if len(word.text) > 1]
         return any(self.is_known(word) and not self.is_known_form(word, CAPITALS_SHARE) for word in long_words)
 
@@ -207,12 +207,12 @@ class Case(Rewrite):
         return is_slip(word) or (self.is_known(word) and not self.is_known_form(word, CAPITALS_SHARE))
 
     def may_name_role(self, text: str) -> bool:
-        """Whether a determiner stands before a capital."""
+        """Whether a text has a determiner before a capital."""
         return self.role is not None and self.role.search(text) is not None
 
     def find_roles(self, text: str, words: Sequence[CasedWord]) -> Iterator[CasedWord]:
-        """Yields the words that are usually small and have a capital alone after a determiner, as contracts name their
-        parties: the Customer, but not the White House.
+        """Yields usually lower-case words that are capitalised alone after a determiner, like the parties in contracts:
+        the Customer, but not the White House.
         """
         starts = {match.end() for match in self.role.finditer(text)} if self.role is not None else set()
         for word in words:
@@ -224,14 +224,12 @@ class Case(Rewrite):
 
     @cached_property
     def role(self) -> re.Pattern[str] | None:
-        """Finds the blank after a determiner and before a capital; None in a language where all nouns have one."""
+        """Matches a determiner and the space before a capital; None in a language that capitalises all nouns."""
         determiners = find_rules(self.language).determiners
         return re.compile(rf"(?<![^\W_])(?i:{determiners}) (?=[A-Z])") if determiners else None
 
     def find_usual(self, word: str) -> str:
-        """Returns a word in its usual case; unknown words in capitals follow rare words, other unknown words are
-        unchanged.
-        """
+        """Returns a word in its usual case; unknown words in capitals are cased like rare ones, others stay."""
         for key in dict.fromkeys((word, self.lower_word(word))):
             if self.profile.find_word(key).total:
                 return self.profile.find_usual_case(key) or key.lower()
@@ -258,7 +256,7 @@ class Case(Rewrite):
         return self.profile.count_word(self.lower_word(word)) > 0
 
     def is_known_form(self, word: str, share: float = 0.0) -> bool:
-        """Whether training had this form of a word, in at least a `share` of its occurrences."""
+        """Whether a word had this form in training, in at least a `share` of its occurrences."""
         total, forms = self.profile.find_word(word)
         return any(form == word and count >= share * total for form, count in forms)
 
@@ -310,7 +308,7 @@ BEHIND_SPAN = rf"[\s{re.escape(PAUSES)}]*"
 
 
 class Continued(Rewrite):
-    """Does not capitalise a word after a span that begins a sentence."""
+    """Keeps a word in lower case after a span at the start of a sentence."""
 
     def __init__(self, target: TextProfile, language: str) -> None:
         """`language` is the target's."""
@@ -321,7 +319,7 @@ class Continued(Rewrite):
         return None if model.lowercase else cls(model.target, model.languages[1])
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, bool] | None:
-        """Returns the unchanged text, and whether it begins a sentence; None if its first word does."""
+        """Returns the unchanged text, and whether it begins a sentence; None if its first word does so."""
         first = PLACEHOLDER_PATTERN.match(text.text)
         if first is None and context.begins_sentence:
             return None
@@ -330,14 +328,14 @@ class Continued(Rewrite):
         return (text, context.begins_sentence) if is_small else None
 
     def write(self, translation: str, memo: bool, written: Written) -> str:
-        """Returns a translation whose first word, after a span in one that begins a sentence, has no rare capital."""
+        """Writes the first word, or the first after spans if the text begins a sentence, without a rare capital."""
         spans = "|".join(re.escape(span) for span in sorted(written.spans, key=len, reverse=True) if span)
         lead = rf"(?:(?:{spans}){BEHIND_SPAN})+" if spans else "(?!)"
         pattern = rf"^(?P<before>(?:{lead}){'' if memo else '?'})(?P<word>{CONTINUING_WORD})"
         return re.sub(pattern, self.write_small, translation)
 
     def keep(self, source: str, translation: str) -> str:
-        """Returns a translation without rare capitals after brackets, or commas before them, that its source lacks."""
+        """Removes rare capitals after opening brackets, and commas before them, if the source has none."""
         first = re.findall(rf"(?<=\s)\(({CONTINUING_WORD})", source)
         if not first:
             return translation
@@ -348,7 +346,7 @@ class Continued(Rewrite):
         return re.sub(rf"(?P<before>(?<=\s)\()(?P<word>{CONTINUING_WORD})", self.write_small, translation)
 
     def write_small(self, match: re.Match[str]) -> str:
-        """Returns the word of a match, and what is before it, without a capital that is rare within sentences."""
+        """Returns the text of a match, with its word in lower case if the capital is rare within sentences."""
         small = lower_text(match["word"], self.language)
         is_small = match["word"][1:].islower() and self.target.find_usual_case(match["word"]) == small
         return match["before"] + (small if is_small else match["word"])

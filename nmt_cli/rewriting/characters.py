@@ -1,8 +1,8 @@
 """Replaces characters unseen in training with the nearest equivalents that the model knows.
 
 `„Ｈｅｌｌｏ“ — naïve` is read as `"Hello" - naive` by a model of plain ASCII. The training text decides, not a list: a
-seen character is never touched, except a mark that occurred a few times among thousands of another form, and letters of
-a script that is only quoted there. The tables of what looks or means the same only list what may be chosen.
+character that occurs there is never touched, except for a mark that is rare among thousands of another form, and for
+letters of a script that is only quoted. The tables of characters that look or mean the same only list candidates.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ def find_same_marks(character: str) -> list[str]:
 
 
 def find_usual_pair(pairs: Sequence[tuple[str, str]], counts: Mapping[str, int]) -> tuple[str, str]:
-    """Returns the pair of quotes of which even the rarer one is frequent."""
+    """Returns the pair of quotes whose rarer member is the most frequent."""
     return max(pairs, key=lambda pair: min(counts.get(quote, 0) for quote in pair))
 
 
 def pair_same_letters() -> dict[str, str]:
-    """Returns, for letters, those of other scripts that look identical."""
+    """Returns, for each letter, the letters of other scripts that look identical."""
     same: dict[str, str] = {}
     for letter, latin in zip(CYRILLIC + GREEK, LATIN_FOR_CYRILLIC + LATIN_FOR_GREEK, strict=True):
         same[letter], same[latin] = latin, same.get(latin, "") + letter
@@ -85,7 +85,7 @@ SAME_LETTERS = pair_same_letters()
 
 
 def is_invisible(character: str) -> bool:
-    """Whether a character has no shape and is no blank: direction marks, joiners, variation selectors, fillers."""
+    """Whether a character has no shape and is not a space: direction marks, joiners, variation selectors, fillers."""
     code = ord(character)
     if code < 0x34F:
         return False
@@ -107,7 +107,7 @@ def is_joining(character: str) -> bool:
 
 
 def name_character(character: str) -> str:
-    """Returns a character as messages show it: an invisible one by code and name."""
+    """Returns a character as messages show it: an invisible one as its code and name."""
     if character.isprintable() and not unicodedata.combining(character) and not is_invisible(character):
         return character
     return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()
@@ -124,8 +124,8 @@ ANYWHERE = TextContext()
 class Characters(Rewrite):
     """Reads characters unseen in training as their nearest equivalents: quotes, dashes, widths, digits, accents.
 
-    `counts` holds the frequency of each character in training, `apostrophe` the only one within its words: others are
-    known as quotes at most.
+    `counts` holds the frequency of each character in training; `apostrophe` is the only one within its words, so that
+    others are known only as quotes, if at all.
     """
 
     def __init__(self, counts: Mapping[str, int], apostrophe: str = "") -> None:
@@ -138,7 +138,7 @@ class Characters(Rewrite):
     def find_rare_marks(self) -> Iterator[str]:
         """Yields marks too rare in training to be learned, although another form of the same mark is frequent.
 
-        And rare ones without a shape: a network knows no more of them than a few emoji taught it.
+        Also yields rare invisible characters, about which a network knows only what a few emoji taught it.
         """
         least = RARE_SCRIPT * sum(self.counts.values())
         for mark, count in self.counts.items():
@@ -150,7 +150,7 @@ class Characters(Rewrite):
                     yield mark
 
     def find_rare_letters(self) -> Iterator[str]:
-        """Yields letters and digits of scripts that hardly occur in training: words of another language, full width."""
+        """Yields letters and digits of scripts that hardly occur in training: foreign words, full-width digits."""
         scripts = {sign: unicodedata.name(sign, "").split(" ")[0] for sign in self.counts if sign.isalnum()}
         sizes: Counter[str] = Counter()
         for sign, script in scripts.items():
@@ -163,7 +163,7 @@ class Characters(Rewrite):
         return cls(model.source.character_counts, model.source.words.apostrophe)
 
     def read(self, text: AlignedText, context: TextContext = ANYWHERE) -> tuple[AlignedText, None] | None:
-        """Returns a normalised text in known characters; None if it has no others."""
+        """Returns a normalised text in known characters; None if it has no unknown ones."""
         has_slips = not self.slips.isdisjoint(text.text)
         if self.known.issuperset(text.text) and not has_slips:
             return None
@@ -180,7 +180,7 @@ class Characters(Rewrite):
         return None if result.text == text.text else (result, None)
 
     def spell(self, word: str) -> str:
-        """Returns a word in known characters, without invisible marks."""
+        """Returns a word in known characters, without invisible ones."""
         result = None if word.isascii() else self.read(AlignedText.from_text(word))
         return result[0].text if result else word
 
@@ -201,7 +201,7 @@ class Characters(Rewrite):
         return runs
 
     def find_words_between_blanks(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yields what stands between two blanks without the marks around it, or its words if it has known letters."""
+        """Yields each space-separated part without surrounding punctuation, or its words if it has known letters."""
         for match in re.finditer(rf"[^\s{COVERS}{EMOJI_COVER}]+", text):
             start, end = match.end() - len(match[0].lstrip(AROUND)), match.start() + len(match[0].rstrip(AROUND))
             if self.is_foreign(text, start, end):
@@ -292,7 +292,7 @@ class Characters(Rewrite):
             yield from same[index - start]
 
     def choose_quote(self, pairs: Sequence[tuple[str, str]], *, opens: bool) -> Iterator[str]:
-        """Yields the most frequent quote of the pair in training."""
+        """Yields the opening or closing quote of the pair that is most frequent in training."""
         best = find_usual_pair(pairs, self.counts)
         if all(quote in self.known for quote in best):
             yield best[0] if opens else best[1]
@@ -304,7 +304,7 @@ class Characters(Rewrite):
             yield max(usable, key=lambda character: self.counts[character])
 
     def spell_known(self, text: str) -> Iterator[str]:
-        """Yields the text if its characters are known or, as marks, have a known form."""
+        """Yields the text if each of its characters is known or is a mark with a known form."""
         parts = [character if character in self.known else next(self.suggest_mark(character), "") for character in text]
         if text and all(parts):
             yield "".join(parts)
@@ -336,7 +336,7 @@ class LetterCase(Rewrite):
 
 
 def clean_blanks(characters: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Yields the characters trimmed, with runs of blanks reduced to one."""
+    """Yields the characters without outer spaces, and with each run of spaces reduced to one."""
     blank: tuple[str, int] | None = None
     begun = False
     for part, index in characters:

@@ -1,8 +1,8 @@
 """Removes the quotes around a sentence and odd final marks before translation, and restores them afterwards.
 
-`"I see."` is read as `I see.` and its translation gets the target's quotes; a heading without a mark gets none. Quoted
-sentences are rare in most training text and lead networks astray, though quotes do not affect the words between them;
-and a network trained on sentences ends headings, labels and salutations like sentences.
+`"I see."` is read as `I see.` and its translation gets the target's quotes; a heading without a final mark gets none.
+Quoted sentences are rare in most training text and lead networks astray, though quotes do not affect the words between
+them; and a network trained on sentences ends headings, labels and salutations like sentences.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ QUOTED_RARELY = 0.02  # share of the training texts that end with a quote, at mo
 
 
 class OuterQuotes(NamedTuple):
-    """The marks around a sentence; either may be "", since a quotation may span several sentences."""
+    """The quotes around a sentence; either may be "", since a quotation may span several sentences."""
 
     opening: str
     closing: str
@@ -74,7 +74,7 @@ class Quotes(Rewrite):
 
     @property
     def target_pair(self) -> tuple[str, str]:
-        """The quotes that the target has most often; straight ones where it has few."""
+        """The quotes that are most frequent in the target; straight ones if it has few."""
         quotes = choose_target_quotes(OuterQuotes('"', '"'), self.target_counts)
         return quotes.opening, quotes.closing
 
@@ -98,7 +98,7 @@ class Reports(Rewrite):
     """Reads `he said` after a placeholder for the quotation, so that the word order is right: „…“, sagte er."""
 
     def __init__(self, quotation: str) -> None:
-        """`quotation` is how the source writes one, with … for its words."""
+        """`quotation` shows how the source writes a quotation, with … for its words."""
         self.quotation = quotation
 
     @classmethod
@@ -146,7 +146,7 @@ def has_quotes(text: str, quote: str) -> bool:
 
 
 def choose_target_quotes(quotes: OuterQuotes, counts: Mapping[str, int]) -> OuterQuotes:
-    """Returns the most frequent quotes of a target with these character `counts`; the same quotes if it has few."""
+    """Returns the most frequent quotes of a target, judging by its character `counts`; `quotes` if it has few."""
     pair = find_usual_pair(DOUBLE_PAIRS, counts)
     if min(counts.get(quote, 0) for quote in pair) < FEWEST_QUOTES:
         return quotes
@@ -186,12 +186,13 @@ class TextEnd(NamedTuple):
 class FinalMarks(Rewrite):
     """Removes final punctuation that the source lacks, and restores a lost pause before a last date or time.
 
-    Reads `?!` as `?`. Where the source ends with a pause ("Dear Tom,"), the target's mark of that pause replaces it. A
-    full stop does not become an exclamation mark, nor the reverse where the target has as many of these.
+    Reads `?!` as `?`. Where the source ends with a pause ("Dear Tom,"), the target's mark for that pause takes its
+    place. A full stop does not become an exclamation mark, nor the reverse where the target has as many exclamation
+    marks.
     """
 
     def __init__(self, rules: LanguageRules, marks: Mapping[str, str], *, calms: bool = False) -> None:
-        """`rules` are the target's; `marks` holds its marks by those of any language.
+        """`rules` are the target's; `marks` maps the marks of any language to those of the target.
 
         `calms` says that the target has fewer exclamation marks than the source.
         """
@@ -201,7 +202,7 @@ class FinalMarks(Rewrite):
 
     @classmethod
     def from_model(cls, model: ModelText) -> Self | None:
-        """Returns None for a source that rarely marks ends that the target marks, such as Thai."""
+        """Returns None for a source that rarely has final marks where the target has them, such as Thai."""
         bare = [share_kind(side.final_marks, "") for side in (model.source, model.target)]
         if bare[0] - bare[1] >= MOSTLY:
             return None
@@ -212,7 +213,7 @@ class FinalMarks(Rewrite):
         return cls(find_rules(model.languages[1]), marks, calms=shares[0] - shares[1] > CALMER)
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, TextEnd] | None:
-        """Returns the text and its end; None for a sentence with a single mark and none before its last span."""
+        """Returns the text and its end; None for a sentence with a single final mark and none before its last span."""
         run = RUN_OF_MARKS.search(text.text)
         if run is not None:
             mark = next((mark for mark in run[0] if mark in QUESTION_MARKS), run[0][0])
@@ -263,19 +264,19 @@ class FinalMarks(Rewrite):
 
 
 def choose_marks(counts: Mapping[str, int]) -> dict[str, str]:
-    """Returns the most frequent mark of each kind in a language, by those of any language."""
+    """Returns, for each mark of any language, the most frequent mark of its kind in this one."""
     usual_marks = {marks: max(marks, key=lambda mark: counts.get(mark, 0)) for marks in KEPT_MARKS}
     return {mark: usual for marks, usual in usual_marks.items() if usual in counts for mark in marks}
 
 
 def find_final_mark(text: str) -> str:
-    """Returns the last visible character except closing quotation marks, brackets and tags; "" if there is none."""
+    """Returns the last visible character other than closing quotation marks, brackets and tags; "" if there is none."""
     end = find_mark_end(text)
     return text[end - 1 : end] if end else ""
 
 
 def find_mark_end(text: str) -> int:
-    """Returns the end of the last visible character except closing quotation marks, brackets and tags."""
+    """Returns the end of the last visible character other than closing quotation marks, brackets and tags."""
     end = len(text)
     while text.endswith(">", 0, end) and text.rfind(">", 0, end - 1) < (start := text.rfind("<", 0, end)):
         end = start
@@ -298,7 +299,7 @@ def find_last_end(text: str, spans: Iterable[str]) -> int:
 
 
 def share_kind(final_marks: Mapping[str, float], kind: str) -> float:
-    """Returns the share of texts that end with a mark of a kind; "" is any other ending."""
+    """Returns the share of texts that end with a mark of this kind; "" means any other ending."""
     if not kind:
         return 1 - sum(share for mark, share in final_marks.items() if mark in MARK_KINDS)
     return sum(share for mark, share in final_marks.items() if MARK_KINDS.get(mark) == kind)

@@ -1,7 +1,7 @@
-"""The interface of a rewrite, which simplifies a source text and undoes the change in the translation.
+"""The interface of rewrites, which simplify a source text and undo the change in its translation.
 
-`Entities` reads `caf&eacute;` as `café`, and keeps the memo `{"é": "&eacute;"}`, with which it restores the entity in
-the translation. This module does not depend on any rewrite.
+`Entities` reads `caf&eacute;` as `café`, and uses the memo `{"é": "&eacute;"}` to restore the entity in the
+translation. This module does not depend on any rewrite.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class Rewrite(ABC):
         """Returns the text that the network should read and a memo of the changes; None if nothing changes."""
 
     def write(self, translation: str, memo: Any, written: Written) -> str:
-        """Undoes in the translation the changes of its source; by default, nothing."""
+        """Undoes the changes of the source in its translation; by default, does nothing."""
         return translation
 
     def keep(self, source: str, translation: str) -> str:
-        """Gives a translation the marks of its source, whether or not this changed it; by default, none."""
+        """Restores features of the source in a translation, even if the rewrite changed nothing; by default, none."""
         return translation

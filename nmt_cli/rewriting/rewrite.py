@@ -3,7 +3,7 @@
     “OPEN THE DOOR.”    the source
     Open the door.      what the network reads, after Quotes and Case
     Öffne die Tür.      what it writes
-    "ÖFFNE DIE TÜR."    how Case and Quotes write it, with the quotes that the target has most often
+    "ÖFFNE DIE TÜR."    how Case and Quotes write it, with the quotes that are most frequent in the target
 
 Tracks the origin of each character, so that statements about the original text remain true.
 """
@@ -68,13 +68,13 @@ class RewrittenText(NamedTuple):
 
     @property
     def read_as(self) -> tuple[ReadAs, ...]:
-        """The mistyped words."""
+        """The mistyped words, each with the known word that replaced it."""
         words: tuple[ReadAs, ...] = self.find_memo(Slips) or ()
         return words
 
     @property
     def readings(self) -> tuple[ReadAs, ...]:
-        """The words of the source that the network reads in another form, each with that form."""
+        """The source words that the network reads in another form, each with that form."""
         if self.text == self.source:
             return ()
         before = self.source.split(" ")
@@ -121,7 +121,7 @@ class Rewriter:
         return Rewriter(filter(choose, self.rewrites), self.model)
 
     def find(self, kind: type[Any]) -> Any:
-        """Returns the rewrite of a kind; None if the model lacks it."""
+        """Returns the rewrite of this kind; None if the model lacks it."""
         return next((rewrite for rewrite in self.rewrites if isinstance(rewrite, kind)), None)
 
     def read_line(self, line: str) -> RewrittenText | None:

@@ -1,6 +1,6 @@
 """Reads mistyped words as the known words that were clearly intended.
 
-A word that training never had means nothing to a network, which then invents something. A word one slip away from a
+A word unseen in training means nothing to a network, which then invents something. A word one slip away from a
 frequent word is read as that word, and this is reported. Applies only if nearly all words of the language occurred in
 training, so that an unknown word is probably a slip, and only to cased scripts, where one letter rarely makes another
 word. Depends only on the profile of one side. Source: Damerau (1964), "A Technique for Computer Detection and
@@ -87,7 +87,7 @@ class Slips(Rewrite):
         return sorted(slips)
 
     def find_moved_blanks(self, text: str, matches: Sequence[re.Match[str]], unknown: Sequence[int]) -> Iterator[Edit]:
-        """Yields edits of word pairs whose blank was typed a letter too early or too late."""
+        """Yields edits of word pairs whose space was typed one letter too early or too late."""
         last = -1
         for number, following in pairwise(unknown):
             first, second = matches[number], matches[following]
@@ -99,13 +99,13 @@ class Slips(Rewrite):
                     last = following
 
     def move_blank(self, first: str, second: str) -> tuple[str, str] | None:
-        """Returns the two known words obtained by swapping the blank with an adjacent letter, or None."""
+        """Returns the two known words obtained by swapping the space with an adjacent letter, or None."""
         moves = (first + second[0], second[1:]), (first[:-1], first[-1] + second)
         seen = [pair for pair in moves if all(self.profile.words.find(word.lower()).total >= FEWEST for word in pair)]
         return seen[0] if len(seen) == 1 else None
 
     def find_intended(self, word: str, *, is_first: bool) -> str | None:
-        """Returns the known word intended by an unknown one, in its case, or None."""
+        """Returns the known word for which an unknown one was mistyped, in the same case, or None."""
         if len(word) > LONGEST_WORD:
             return None
         capitalised = undo_capital_slip(word)
@@ -121,7 +121,7 @@ class Slips(Rewrite):
         return usual[0].upper() + usual[1:] if word[1:].islower() and not is_name else None
 
     def may_be_mistyped(self, word: str, *, is_first: bool) -> bool:
-        """Whether an unknown capitalised word may be a slip, also in one word of a compound.
+        """Whether an unknown capitalised word may be a slip, including one in a single word of a compound.
 
         Within a sentence, a slip would hardly capitalise a word that is usually in lower case.
         """
@@ -149,10 +149,10 @@ class Slips(Rewrite):
         return self.profile.words.find(word.lower()).total >= fewest
 
     def list_originals(self, word: str) -> set[str]:
-        """Returns the words that yield `word` by a dropped letter or an adjacent key.
+        """Returns the words that become `word` if a letter is dropped or an adjacent key is hit.
 
-        The last letter of a long word is no slip, since other endings make other forms of a word; a wrong key is one,
-        if no words end that way.
+        A changed last letter of a long word is not a slip, since other endings make other forms of a word; a wrong key
+        is one if hardly any words end that way.
         """
         end = len(word) + (len(word) <= SHORT)
         last_key = max(end, len(word) + (self.endings[word[-2:]] * RARE_ENDING < len(self.keys))) - 1
@@ -176,7 +176,7 @@ class Slips(Rewrite):
 
 
 def undo_capital_slip(word: str) -> str | None:
-    """Returns a word whose capital was typed late or twice (oSrry, SSorry) as intended; else None."""
+    """Returns the intended form of a word whose capital was typed late or twice (oSrry, SSorry); else None."""
     first, second, rest = word[0], word[1:2], word[2:]
     if not second.isupper() or rest.lower() != rest:
         return None
@@ -199,7 +199,7 @@ def is_abbreviated(text: str, end: int) -> bool:
 
 
 def find_likely_originals(word: str) -> set[str]:
-    """Returns the words that yield `word` by a doubled letter or a transposition."""
+    """Returns the words that become `word` if a letter is doubled or two letters are swapped."""
     return {
         word[:index] + ("" if left == right else right) + left + word[index + 2 :]
         for index, (left, right) in enumerate(pairwise(word))

@@ -1,13 +1,13 @@
 """Rewrites spellings that mislead a network: abbreviations, variants, character references, gender-neutral forms.
 
-    approx. 10          about 10: a network takes the full stop of an abbreviation that it does not know for the end of
+    approx. 10          about 10: a network mistakes the full stop of an unknown abbreviation for the end of
                         the sentence, and leaves out the rest
-    colour              color, if training hardly ever had the one and often the other
-    caf&eacute;         café, and the translation has the references of its source; all others are protected spans
+    colour              color, if this is frequent in training and the other spelling is not
+    caf&eacute;         café, and the translation gets the source's references; all others are protected spans
     Tom &amp; Mary      Tom & Mary, which a network reads as "and"; after a placeholder it would lose Mary
     Lehrer*innen        Lehrerinnen: a network reads the mark, which older text lacks, as the end of the word
 
-The rules of the language list the abbreviations, and describe the words of several genders.
+The rules of the language list the abbreviations and describe gender-neutral words.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Abbreviations(Rewrite):
     """Reads rare abbreviations in full: `approx.` as `about`."""
 
     def __init__(self, spelled_out: Mapping[str, str], last: str = "") -> None:
-        """`last` is the pattern of those that are spelled out at the end of a text, too: closed, open."""
+        """`last` is the pattern of abbreviations that are spelled out even at the end of a text: closed, open."""
         self.spelled_out = {join_form(short): words for short, words in spelled_out.items()}
         self.shouted = {short.upper(): words.upper() for short, words in self.spelled_out.items()}
         self.last = rf"(?i:\b(?:{last or '(?!)'})\.$)"
@@ -49,11 +49,11 @@ class Abbreviations(Rewrite):
         return (text.replace(edits), None) if edits else None
 
     def cover_forms(self, text: str) -> str:
-        """Returns a text with its abbreviations covered, which are no names."""
+        """Returns a text with its abbreviations covered, since they are not names."""
         return cover_ranges(text, ((start, end) for start, end, _ in self.spell_out(text)))
 
     def spell_out(self, text: str) -> Iterator[Edit]:
-        """Yields the edits that spell out the abbreviations of a text; only its first may have a capital."""
+        """Yields the edits that spell out the abbreviations of a text; only one at its start may have a capital."""
         if "." not in text[:-1] and not re.search(self.last, text):
             return
         for match in re.finditer(rf"(?<![\w.])(?i:{self.pattern})(?:\.(?=\W*\w)|(?=\.))", text):
@@ -66,12 +66,12 @@ class Abbreviations(Rewrite):
 
 
 def join_form(form: str) -> str:
-    """Returns an abbreviation without blanks, as which all its spellings count: `z.B.`"""
+    """Returns an abbreviation without spaces, the form that stands for all its spellings: `z.B.`"""
     return re.sub(r"\s", "", form)
 
 
 def is_usual(words: str, short: str, profile: TextProfile) -> bool:
-    """Whether training had the words of a phrase, and more often than a part of its abbreviation."""
+    """Whether every word of a phrase is more frequent in training than the rarest part of its abbreviation."""
     rarest = min(map(profile.count_word, words.split()))
     return rarest > min(profile.count_word(part) for part in join_form(short).split(".")[:-1])
 
@@ -97,7 +97,7 @@ class SpellingVariants(Rewrite):
         return (text.replace(edits), None) if edits else None
 
     def search_usual(self, word: str) -> str:
-        """Returns the usual spelling of a word, with its capital; empty if it has none other."""
+        """Returns the usual spelling of a word, with its capital; empty if it has no other spelling."""
         small = word.lower()
         if self.profile.count_word(small) * TEXTS_PER_VARIANT > self.profile.texts:
             return ""
@@ -125,7 +125,7 @@ class Entities(Rewrite):
         return cls()
 
     def read(self, text: AlignedText, context: TextContext) -> tuple[AlignedText, Mapping[str, str]] | None:
-        """Returns the text without references; the memo maps characters to the references they had."""
+        """Returns the text without references; the memo maps characters to the references that they replace."""
         if "&" not in text.text:
             return None
         from html import unescape  # which few texts need
@@ -170,7 +170,7 @@ class GenderForms(Rewrite):
         return (text.replace(marks), None) if marks else None
 
     def cover_forms(self, text: str) -> str:
-        """Returns a text with such words, and anything attached to them, covered."""
+        """Returns a text with gender-neutral words, and anything attached to them, covered."""
         if INNER_MARKS.isdisjoint(text):
             return text
         behind = f"{text} "
@@ -179,7 +179,7 @@ class GenderForms(Rewrite):
 
 
 def find_gender_marks(text: str, language: str) -> Iterator[Edit]:
-    """Yields edits that delete the marks inside words of several genders, with the endings that the marks set off."""
+    """Yields edits that delete the marks inside gender-neutral words, with the endings that they set off."""
     rules = find_rules(language)
     for match in re.finditer(rules.gender_forms, text) if rules.gender_forms else ():
         ending = re.search(rules.gender_marks, match[0])
@@ -192,7 +192,7 @@ def find_gender_marks(text: str, language: str) -> Iterator[Edit]:
 
 
 def drop_gender_marks(text: str, language: str) -> str:
-    """Reduces words of several genders to one form.
+    """Reduces gender-neutral words to one form.
 
     >>> drop_gender_marks("Jede*r kennt Schüler/-innen.", "deu")
     'Jeder kennt Schülerinnen.'

@@ -36,7 +36,7 @@ class Constraint(Protocol):
     """Bars candidates. Stateless: everything it may look at is passed to it."""
 
     def count_candidates(self, needed: int, length: int) -> int:
-        """Returns the candidates that a step needs so that `needed`, or all allowed ones, remain after `length` tokens."""
+        """Returns how many candidates a step needs, after `length` tokens, to keep `needed` or all allowed ones."""
 
     def find_allowed(self, tokens: IntArray, log_probabilities: FloatArray, rows: Rows) -> NDArray[np.bool_]:
         """Returns (N, C): which candidates are allowed; those already barred have a log-probability of NEVER."""

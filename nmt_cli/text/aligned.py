@@ -1,11 +1,11 @@
-"""Texts with extra information: the source of each character, or the enclosed characters.
+"""Texts with extra information: the source of each character, or the characters that markup encloses.
 
     AlignedText.from_text("ca. 10").replace([Edit(0, 3, "about")])
     text        about 10
     origins     [0, 1, 2, 2, 2, 3, 4, 5]
 
-Statements about an edited text (a word linked by attention, a span taken out) thereby hold for the text that a person
-wrote, through any number of edits.
+Thus, after any number of edits, a statement about the edited text (a word linked by attention, a span taken out) also
+holds for the text that a person wrote.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Edit(NamedTuple):
 
 
 class AlignedText(NamedTuple):
-    """A text, with the index of the source character of each of its characters, in order."""
+    """A text with, for each of its characters in order, the index of its source character."""
 
     text: str
     origins: Sequence[int]
@@ -46,7 +46,7 @@ class AlignedText(NamedTuple):
         """Applies edits, which are in order and do not overlap.
 
         The n-th character of a replacement comes from the n-th character that it replaces; surplus characters come from
-        the last one, and an insertion from the character at its place.
+        the last one, and inserted text comes from the character at its place.
         """
         parts: list[str] = []
         origins: list[int] = []
@@ -62,11 +62,11 @@ class AlignedText(NamedTuple):
         return AlignedText("".join(parts) + self.text[position:], [*origins, *self.origins[position:]])
 
     def trace(self, before: AlignedText) -> AlignedText:
-        """Returns this text, aligned with the source of `before`, of which it is an edit."""
+        """Returns this text, an edit of `before`, aligned with the source of `before`."""
         return AlignedText(self.text, [before.find_origin(origin) for origin in self.origins])
 
     def compose(self) -> AlignedText:
-        """Returns the text in NFC; a composed character comes from the first of those that it is made of."""
+        """Returns the text in NFC; a composed character has the origin of its first component."""
         if is_normalized("NFC", self.text):
             return self
         parts: list[tuple[str, int]] = []  # each with all the characters that NFC composes, and where it begins
@@ -99,7 +99,7 @@ class MarkedPart(NamedTuple):
 
 
 def find_usual_form(parts: Iterable[MarkedPart]) -> str:
-    """Returns the form of the runs that have most characters."""
+    """Returns the form whose runs have the most characters."""
     sizes: Counter[str] = Counter()
     for part in parts:
         sizes[part.kind] += 0 if part.name else part.end - part.start
@@ -107,12 +107,12 @@ def find_usual_form(parts: Iterable[MarkedPart]) -> str:
 
 
 class MarkedText(str):
-    """A text, equal to any other of the same characters; `enclosed` are the ranges between marks, in characters.
+    """A text that equals any other with the same characters; `enclosed` holds the character ranges between marks.
 
-    `codes` are the names that stand for code in it, each with the code as its document spells it. `parts` are all pairs
-    of tags and all runs, also those of most of the text. `context` is what a format says beside a text to tell it from
-    equal ones, such as its key; None if it says nothing. A text is a string, so that it goes wherever a text goes: to
-    other processes, in parts and in groups.
+    `codes` maps the names that stand for code in the text to the code as the document spells it. `parts` holds all
+    pairs of tags and all runs, even those that make up most of the text. `context` is what a format says beside a text
+    to tell it from equal ones, such as its key; None if it says nothing. A text is a string, so that it goes wherever a
+    text goes: to other processes, in parts and in groups.
     """
 
     enclosed: tuple[range, ...]

@@ -1,8 +1,9 @@
-"""Which words usually translate a word, as the stems that the targets of its training pairs share.
+"""Knows how words are usually translated: by the stems that the targets of their training pairs share.
 
-All 9 targets of pairs with "batteries" have a word with "batter" in it: "Batterien", "Batteriebetrieb". So "Katzen"
-hardly translates it. Of 189 with "opinion", one in six has no "meinu", so its absence shows less. Only words that are
-rare and translated alike are in a lexicon; the profile of the training text keeps it. Knows only text.
+All 9 targets of pairs with "batteries" have a word with "batter" in it: "Batterien", "Batteriebetrieb". So "Katzen" is
+hardly a translation of it. Of 189 targets of pairs with "opinion", one in six lacks "meinu", so its absence shows less.
+A lexicon holds only words that are rare and translated consistently; it is part of the profile of the training text.
+Does not depend on files or networks.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ LETTERS_IN_A_ROW = re.compile(r"[^\W\d_]+")
 
 
 def list_rated(text: str) -> list[str]:
-    """Returns the words of a source that a lexicon may have, each once, without a genitive's ending."""
+    """Returns the words of a source that a lexicon may contain, each once, without genitive endings."""
     words = (word.replace("’", "'").removesuffix("'s") for word in list_words(text))
     return [word for word in dict.fromkeys(words) if len(word) >= FEWEST_LETTERS and word.isalpha()]
 
 
 def fold(text: str) -> str:
-    """Returns the words of a text without marks of their letters, each after a blank: "Über uns." is " uber uns"."""
+    """Returns the words of a text in lower case without diacritics, each after a space: "Über uns." is " uber uns"."""
     words = "".join(f" {word}" for word in LETTERS_IN_A_ROW.findall(text.lower()))
     if words.isascii():
         return words
@@ -36,7 +37,7 @@ def fold(text: str) -> str:
 
 
 def find_stem(word: str) -> str:
-    """Returns the beginning of a word that its forms and compounds share; of a short one, with the blank before it."""
+    """Returns the beginning that a word shares with its forms and compounds; if it is short, with a space before it."""
     stem = word[: max(STEM_LETTERS, math.ceil(STEM_SHARE * len(word)))]
     return stem if len(stem) >= STEM_LETTERS else f" {stem}"
 
@@ -49,13 +50,13 @@ class Lexicon:
 
     @cached_property
     def entries(self) -> dict[str, str]:
-        """The rest of the line of each word, which is divided only for words that are looked up."""
+        """The rest of each word's line, which is split only when the word is looked up."""
         return dict(line.split("\t", 1) for line in self.lines.split("\n") if line)
 
     def rate(self, words: Iterable[str], target: str) -> dict[str, float]:
-        """Returns how likely a right target lacks the usual translations of words, as this one does; 0 if it has one.
+        """Returns, for each word, how often correct targets lack its usual translations; 0 if this target has one.
 
-        Words of which nothing is known are left out.
+        Words that the lexicon lacks are left out.
         """
         folded = fold(target)
         known = ((word, self.entries[word].split("\t")) for word in words if word in self.entries)
@@ -68,7 +69,7 @@ class Lexicon:
 
 
 def merge_lexicons(earlier: str, later: str, has_read: Callable[[str], bool]) -> str:
-    """Returns the lines of both; of the words that the later text `has_read`, only its lines, if it has any."""
+    """Returns the lines of both lexicons; for words that the later text `has_read`, only those of the later one."""
     lines = {word: line for line in earlier.split("\n") if not has_read(word := line.partition("\t")[0])}
     lines |= {line.partition("\t")[0]: line for line in later.split("\n")}
     return "\n".join(line for _, line in sorted(lines.items()) if line)

@@ -58,7 +58,7 @@ def drop_invisible(text: str) -> str:
 
 
 def drop_controls(text: str) -> str:
-    """Returns `text` without the control characters that are neither line ends nor tabs; blanks among them are blanks.
+    """Returns `text` without control characters except line ends and tabs; those that are whitespace become spaces.
 
     >>> drop_controls("I am \x1b[1mhere\x1b[0m.")
     'I am here.'
@@ -74,7 +74,7 @@ def find_unspaced(text: str) -> list[str]:
 
 
 def is_solid(character: str) -> bool:
-    """Whether no blank goes between it and another such: of a script without blanks, or a mark as wide as with one."""
+    """Whether no space goes between two such characters: those of unspaced scripts, and East Asian punctuation."""
     is_mark = unicodedata.category(character)[0] == "P"
     return bool(find_unspaced(character)) or (is_mark and unicodedata.east_asian_width(character) in ("W", "F", "H"))
 
@@ -86,7 +86,7 @@ def is_unspaced(character: str) -> bool:
 
 
 def split_unspaced(word: str) -> list[str]:
-    """Splits a word around each character of an unspaced script; a mark stays with the character before it."""
+    """Splits a word around each character of an unspaced script; a combining mark stays with the one before it."""
     pieces: list[str] = []
     for character in word:
         joins = pieces and (

@@ -2,7 +2,7 @@
 
 `prepare` writes the file, a model directory keeps it, and translation reads it. The first line is JSON;
 the other lines are the words of the source, then those of the target, sorted, so that lookups need not parse the file.
-Words for which there is no room leave a few bits in the first line, which tell that they occur.
+Words for which there is no room leave a few bits in the first line, which show that they occur.
 Does not depend on other files, subwords or networks."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class WordCount(NamedTuple):
 
 
 class LengthRatio(NamedTuple):
-    """Lengths of targets whose sources have similar length, in target characters per source character."""
+    """The length ratios of pairs with sources of similar length, in target characters per source character."""
 
     mean: float
     spread: float  # the standard deviation of the natural logarithm of the ratio
@@ -65,7 +65,7 @@ class NumberMarks(NamedTuple):
 
     @property
     def keeps_digits(self) -> bool | None:
-        """Whether targets write small numbers in digits, not in words; None if the corpus does not show it."""
+        """Whether targets write small numbers in digits rather than in words; None if the corpus does not show it."""
         usual = find_usual_mark(self.small, IN_DIGITS)
         is_shown = usual == IN_DIGITS or self.small.get((IN_DIGITS, ""), 0) >= FEWEST_IN_WORDS
         return usual == IN_DIGITS if is_shown else None
@@ -85,7 +85,8 @@ class WordCounts:
     def __init__(self, content: bytes, least_count: int, rare: str | None = None) -> None:
         """`content` has one line per word; words rarer than `least_count` were left out to save space.
 
-        `rare` tells whether one of these occurs (`WordFilter.encode`); "": there is none; None: that is not known.
+        `rare` holds these rarer words as `WordFilter.encode` writes them; "" if there are none, None if they are not
+        known.
         """
         self.content = content
         self.least_count = least_count
@@ -113,7 +114,7 @@ class WordCounts:
     def list_capitalised(self, most: int) -> list[str]:
         """Returns the words, in lower case, that occur at most `most` times and are usually capitalised.
 
-        Fast: skips lines that cannot match without parsing them.
+        Fast, because it skips lines that cannot match and does not parse them.
         """
         counts = frozenset(map(str, range(1, most + 1)))
         rows = (line.split("\t", 3) for line in self.lines)
@@ -121,7 +122,7 @@ class WordCounts:
         return [key for key, _, form, *_ in rare if has_capital_form(form)]
 
     def list_cased(self) -> Iterator[tuple[str, bool]]:
-        """Yields the words in lower case, each with whether it is usually capitalised."""
+        """Yields the words in lower case, each with a flag: whether it is usually capitalised."""
         rows = (line.split("\t", 3) for line in self.lines)
         return ((row[0], any(map(has_capital_form, row[2:3]))) for row in rows)
 
@@ -140,19 +141,19 @@ class WordCounts:
         return self.rare is not None
 
     def has_occurred(self, key: str) -> bool:
-        """Whether the training text has a lower-case word, however rarely; of a hundred others, one seems to occur."""
+        """Whether the training text has a lower-case word, however rarely; wrongly true for one in a hundred others."""
         return self.contains(key) or (self.rare_words is not None and key in self.rare_words)
 
     @cached_property
     def rare_words(self) -> WordFilter | None:
-        """The words that were left out, decoded on first use; None if there are none, or if they are not known."""
+        """The words that were left out, decoded on first use; None if there are none or they are not known."""
         from nmt_cli.text.word_filter import WordFilter  # which most texts do not need
 
         return WordFilter.decode(self.rare) if self.rare else None
 
     @cached_property
     def apostrophe(self) -> str:
-        """The only apostrophe that more than a few words have; empty if there is none, or several."""
+        """The only apostrophe that occurs in more than a few words; empty if there is none, or several."""
         counts = {mark: self.content.count(mark.encode()) for mark in APOSTROPHES}
         usual = max(counts, key=lambda mark: counts[mark])
         others = sum(counts.values()) - counts[usual]
@@ -215,7 +216,7 @@ class TextProfile(NamedTuple):
         return counts
 
     def add_forms(self, word: str) -> int:
-        """Returns the count of a word, or of the rarest part of one that does not occur whole."""
+        """Returns the count of a word or, if it does not occur as a whole, of its rarest part."""
         total = self.find_word(word).total
         if total or not word:
             return total
@@ -231,7 +232,7 @@ class TextProfile(NamedTuple):
         return self.count_word(word) > 0
 
     def has_form(self, word: str) -> bool:
-        """Whether a word occurred, and usually in small letters if it has these."""
+        """Whether a word occurred and, if it is in lower case, was usually in lower case."""
         return self.has_word(word) and (not word.islower() or (self.find_usual_case(word) or word) == word)
 
     def find_usual_case(self, word: str) -> str | None:
@@ -281,12 +282,12 @@ class CorpusProfile(NamedTuple):
         return cls.parse(path.read_bytes())
 
     def list_capitals(self, sides: Iterable[str]) -> tuple[float, ...]:
-        """Returns the shares of the texts of these sides that begin with a capital."""
+        """Returns, for each of these sides, the share of texts that begin with a capital."""
         profiles = (self.source if side == "source" else self.target for side in sides)
         return tuple(profile.initial_capitals for profile in profiles if profile is not None)
 
     def are_turned(self, pairs: Iterable[tuple[str, str]]) -> bool:
-        """Whether pairs of texts surely have the language of the source in second place, by the first of them."""
+        """Whether pairs of texts surely have source and target swapped, judging by the first pairs."""
         likelier = 0.0
         for pair in islice(pairs, PAIRS_READ) if self.source is not None else ():
             for text, here, there in zip(pair, (self.source, self.target), (self.target, self.source), strict=True):
@@ -295,9 +296,7 @@ class CorpusProfile(NamedTuple):
         return likelier >= TURNED
 
     def find_ratio(self, source_length: int) -> LengthRatio | None:
-        """Returns the length ratio of pairs whose sources have about `source_length` characters; None without such
-        pairs.
-        """
+        """Returns the length ratio of pairs whose sources have about `source_length` characters; None if unknown."""
         if not self.ratios:
             return None
         index = bisect_left(self.ratios, (source_length,))  # the first class whose limit is not less
@@ -318,7 +317,7 @@ def parse_side(values: Mapping[str, Any], words: bytes) -> TextProfile:
 
 
 def read_rare(side: Mapping[str, Any]) -> str | None:
-    """Returns the rare words of a side as its first line keeps them; None if they are not known."""
+    """Returns the rare words of a side as the first line stores them; None if they are not known."""
     rare: str | None = side.get("rare", None if side["least_count"] > 1 else "")
     return rare
 
@@ -339,7 +338,7 @@ def parse_word(line: str) -> WordCount:
 
 
 def has_capital_form(form: str) -> bool:
-    """Whether a form, as the file writes it, is the capitalised word and occurs within a sentence."""
+    """Whether a form, as written in the file, is the capitalised word and occurs within a sentence."""
     return form.startswith(CAPITALISED) and form != f"{CAPITALISED}0"
 
 
@@ -350,14 +349,14 @@ def parse_form(key: str, form: str) -> tuple[str, int]:
 
 
 def split_compound(word: str) -> list[str]:
-    """Returns the parts of a word between hyphens, and those before and after an apostrophe."""
+    """Returns the parts of a word that hyphens or apostrophes separate."""
     return [part for part in word.replace("’", "'").replace("-", "'").split("'") if part]
 
 
 def find_usual_mark(counts: Mapping[tuple[str, str], int], mark: str) -> str | None:
     """Returns the target mark that most often replaces the source's `mark`, given enough examples.
 
-    Of marks that differ from it, none needs a majority (1.000, 1000 and 1 000 for 1,000), only all together.
+    Marks that differ from it need a majority only together, not each (1.000, 1000 and 1 000 for 1,000).
     """
     targets = {target: count for (source, target), count in counts.items() if source == mark}
     best = max(targets, key=lambda target: targets[target], default=None)
@@ -375,7 +374,7 @@ LAST_LETTER = "\U0010ffff"
 
 
 class WordEndings:
-    """The words of one side, sorted by their letters from the last to the first."""
+    """The words of one side, sorted by their letters from last to first."""
 
     def __init__(self, words: WordCounts) -> None:
         rows = sorted((key[::-1], has_capital) for key, has_capital in words.list_cased() if key.isalpha())
@@ -383,8 +382,8 @@ class WordEndings:
         self.capitals = [0, *accumulate(has_capital for _, has_capital in rows)]  # among the first n words
 
     def find_capital_share(self, word: str) -> float | None:
-        """Returns the share of words with a capital among those with the longest ending that a word has in common with
-        enough of them; None if there is none.
+        """Returns the share of capitalised words among those with the longest ending that `word` shares with enough
+        words; None if there is no such ending.
         """
         key = word.lower()[::-1]
         for length in range(min(LONGEST_ENDING, len(key) - 1), SHORTEST_ENDING - 1, -1):

@@ -1,9 +1,9 @@
-"""Counts the contents of a profile from training text, and merges the profiles of two texts.
+"""Builds a profile by counting over training text, and merges the profiles of two texts.
 
 From `I see Tom.`, it learns that texts begin with a capital and end with a full stop, that `Tom` has a capital within a
-sentence, and that `see` has none. Of two texts on which a model was trained, what occurs in both counts as often as in
-the text that has it more often: sums would count twice what both texts share, and a model that goes on with its own
-corpus would forget which words it has hardly read.
+sentence, and that `see` has none. If a model was trained on two texts, whatever occurs in both gets the larger of its
+two counts: sums would count twice what the texts share, and a model that continues with its own corpus would forget
+which words it has hardly read.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class TextCounts:
 
     @property
     def texts(self) -> int:
-        """The number of the texts."""
+        """The number of texts."""
         return self.lengths.total()
 
     def add(self, texts: Sequence[str]) -> None:
@@ -96,7 +96,7 @@ class TextCounts:
         self.inner, self.initial = self.drop_rare(self.inner), self.drop_rare(self.initial)
 
     def drop_rare(self, tokens: Counter[str]) -> Counter[str]:
-        """Returns the tokens without those that occurred once, if there are too many.
+        """Returns the tokens, without those that occurred only once if there are too many.
 
         Source: Manku and Motwani (2002), "Approximate frequency counts over data streams".
         """
@@ -114,7 +114,7 @@ class TextCounts:
 
 
 def add_characters(counts: Counter[str], tokens: Iterable[tuple[str, int]]) -> None:
-    """Adds the characters of tokens, each of which occurs so often."""
+    """Adds the characters of tokens, each as often as its token occurs."""
     for token, count in tokens:
         for character in token:
             counts[character] += count
@@ -136,7 +136,7 @@ def build_profile(
 ) -> str:
     """Returns the content of a profile of training pairs, each of which counts once.
 
-    In the lexicon, it counts as many `times` as training repeats it: that shows how sure the pair is.
+    In the lexicon, a pair counts as many `times` as training repeats it, which shows how reliable it is.
     """
     source, target = TextCounts(), TextCounts()
     marks: MarkCounts = {kind: Counter() for kind in NumberMarks._fields}
@@ -157,7 +157,7 @@ def build_profile(
 
 
 def build_lexicon(pairs: Sequence[tuple[str, str]]) -> str:
-    """Returns a line per word of the sources: the word, the share of targets that miss it in percent, and the stems."""
+    """Returns one line per source word: the word, the percentage of targets without its stems, and the stems."""
     sources, targets = [list_rated(source) for source, _ in pairs], [fold(target) for _, target in pairs]
     stems = [[*dict.fromkeys(map(find_stem, target.split()))] for target in targets]
     counts, most = Counter(chain.from_iterable(sources)), len(pairs) // TEXTS_PER_ENTRY
@@ -181,7 +181,8 @@ def find_usual(
     """Returns the stems that translate each rated word of the sources, the likeliest first.
 
     IBM model 1 of Brown et al. (1993), "The Mathematics of Statistical Machine Translation". In "feed the ducks" -
-    "Enten füttern", "futte" belongs to "feed" if others feed, too. Letters: C cells, each a word and a stem of a pair.
+    "Enten füttern", "futte" belongs to "feed" if it occurs in other pairs with "feed", too. Letters: C cells, each a
+    word and a stem of a pair.
     """
     # 1. Number the words, of which 0 stands for none, the stems, and the cells of each stem of a pair.
     (words, word_ids), (stems, stem_ids) = map(number_content, (sources, targets))
@@ -209,7 +210,7 @@ def find_usual(
 
 
 def number_content(texts: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
-    """Returns the words of texts that are not too frequent, and those of each text by their number from 1."""
+    """Returns the words that are not too frequent, and the numbers of these words in each text, from 1."""
     counts, most = Counter(chain.from_iterable(texts)), len(texts) // TEXTS_PER_CONTENT
     words = [word for word, count in counts.items() if count <= most]
     numbers = {word: number for number, word in enumerate(words, 1)}
@@ -217,7 +218,7 @@ def number_content(texts: Sequence[Sequence[str]]) -> tuple[list[str], list[list
 
 
 def describe_word(word: str, targets: Sequence[str], stems: Iterable[str], most_missed: float) -> str:
-    """Returns the line of a word with these targets and stems; empty if too many targets have none of them."""
+    """Returns the line of a word with these targets and stems; empty if too many targets have none of the stems."""
     usual: list[str] = []
     for stem in stems:
         if not any(other in stem for other in usual):
@@ -239,7 +240,7 @@ def build_caption_profile(captions: Iterable[str]) -> str:
 def format_profile(
     sides: Sequence[TextCounts | None], marks: MarkCounts, ratios: Sequence[tuple[int, LengthRatio]], lexicon: str = ""
 ) -> str:
-    """Returns the first line, the words of the source, and those of the target; None is a side without text.
+    """Returns the first line, the source words and the target words; a side without text is None.
 
     Rare words are left out to keep the file small.
     """
@@ -343,7 +344,7 @@ def describe_side(
 
 
 def encode_rare(table: Iterable[WordLine], least_count: int) -> str:
-    """Returns the words that are left out of a table, as the first line keeps them; empty if there are none."""
+    """Returns the words that are left out of a table, as the first line stores them; empty if there are none."""
     words = [line.key for line in table if line.total < least_count]
     return WordFilter.from_words(words).encode() if words else ""
 
@@ -372,7 +373,7 @@ def choose_mark(counts: Counter[tuple[str, str]], index: int) -> str | None:
 
 
 def count_number_marks(pairs: Iterable[tuple[str, str]], marks: MarkCounts) -> None:
-    """Adds to `marks` how each side writes the numbers whose digits both sides of a pair share, and if it does so."""
+    """Adds to `marks` how both sides of each pair write the same numbers, and whether small ones stay in digits."""
     for source, target in pairs:
         if not re.search(r"\d", source):
             continue
@@ -466,7 +467,7 @@ def merge_words(earlier: str, later: str) -> list[WordLine]:
 def merge_side(
     earlier: Mapping[str, Any] | None, later: Mapping[str, Any] | None, table: list[WordLine], least_count: int
 ) -> Header | None:
-    """Returns a side's entry in the first line; values that cannot be united come from the later text."""
+    """Returns a side's entry in the first line; values that cannot be merged come from the later text."""
     if earlier is None or later is None:
         return None if later is None else dict(later)
     counts: Counter[str] = Counter()
@@ -485,7 +486,7 @@ def merge_side(
 
 
 def merge_rare(parts: Sequence[str | None]) -> str | None:
-    """Returns the rare words of several texts; None if those of one are not known."""
+    """Returns the rare words of several texts; None if those of any text are not known."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None

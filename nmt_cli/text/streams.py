@@ -1,8 +1,8 @@
-"""Lines as they arrive, in batches; and the parts of a file of lines, which workers read by themselves.
+"""Reads lines in batches as they arrive, and cuts files into parts that workers read by themselves.
 
-Of the lines `a`, `b`, `c` with a limit of 2, `batch_blocks` yields `[a, b]` and `[c]`, and `batch_arriving` at once
-what has arrived. `cut_file` yields where in the file both are, so that another process that sees the file can read
-them.
+For the lines `a`, `b`, `c` and a limit of 2, `batch_blocks` yields `[a, b]` and `[c]`; `batch_arriving` yields at once
+whatever has arrived. `cut_file` yields the positions of both batches in the file, so that another process that sees the
+file can read them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def batch_blocks(
 ) -> Iterator[list[StreamItem]]:
     """Yields the items in lists of `limit`, as `measure` counts them; the last may be shorter.
 
-    With `first`, that is the size of the first list, and each further one has twice as many, up to `limit`.
+    With `first`, the first list has that size, and each further list has twice the size of the last, up to `limit`.
     Raises an exception of `items` after yielding the items before it.
     """
     block: list[StreamItem] = []
@@ -129,11 +129,11 @@ MAXIMUM_LINE = 1 << 20  # bytes; no sentence is longer, and memory is finite
 
 
 class MissingPartError(DataError):
-    """The file is not here, or is not the one that was named."""
+    """The file is missing, or is not the one that was named."""
 
 
 class LinePart(NamedTuple):
-    """Whole lines of a file, which are its bytes from `start` to `end`; the first of them has the number `first`."""
+    """Whole lines of a file: its bytes from `start` to `end`; `first` is the number of the first line."""
 
     path: str
     state: tuple[int, int]  # the size of the file in bytes, and when it changed, in nanoseconds
@@ -177,8 +177,8 @@ class LinePart(NamedTuple):
 class PartTexts(Sequence[str]):
     """The lines of a part of a file as texts, without their ends (LF or CR LF).
 
-    Pickled, they contain no text, and whoever asks for a text reads it from the file. Raises MissingPartError
-    if the file is not there, or is another.
+    When pickled, they contain no text; whoever asks for a text reads it from the file. Raises MissingPartError if the
+    file is missing or has changed.
     """
 
     def __init__(self, part: LinePart, length: int, checksum: int) -> None:
@@ -214,7 +214,7 @@ class FileLines:
             yield from file
 
     def read_parts(self, size: int, first: int | None = None) -> Iterator[tuple[PartTexts, list[bytes]]]:
-        """Yields the texts of `size` lines at a time, and the lines; in number as in `batch_blocks`."""
+        """Yields the texts of `size` lines at a time, and the lines themselves; sizes grow as in `batch_blocks`."""
         part = LinePart.begin(self.path) or LinePart(str(self.path), (0, 0))  # of a pipe, which no other process sees
         with self.path.open("rb") as file:
             for lines in batch_blocks(file, size, first=first):
@@ -225,9 +225,9 @@ class FileLines:
 
 
 class PartReader:
-    """The lines of a file, one by one or as parts. `ahead` is the empty part at which its text begins, if it has any.
+    """The lines of a file, one by one or as parts. `ahead` is the empty part where the text begins, or None.
 
-    Of a line longer than MAXIMUM_LINE, the first bytes are a line.
+    The first bytes of a line longer than MAXIMUM_LINE count as a line.
     """
 
     def __init__(self, file: BinaryIO, ahead: LinePart | None = None) -> None:
@@ -248,7 +248,7 @@ class PartReader:
         return list(islice(self.coming, count))
 
     def take_parts(self, lines: Sequence[bytes]) -> Iterator[LinePart]:
-        """Takes the lines that were looked at, and yields them as a part, if they are in a file."""
+        """Takes the lines that were looked at, and yields them as a part if they come from a file."""
         part = self.ahead
         for _ in lines:
             self.coming.popleft()

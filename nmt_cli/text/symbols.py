@@ -1,6 +1,6 @@
 """Symbols in the text of subword pieces, and settings of a subword model that its file does not hold.
 
-Apart from the tokenizer, so that code that only reads pieces, such as `▁the`, starts at once.
+Kept apart from the tokenizer, so that code that only reads pieces, such as `▁the`, starts at once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Tags and context, which a network reads before a source: a language, a domain, a register, the previous line.
+"""Tags and context, which a network reads before the source: a language, a domain, a register, the previous line.
 
-`parse_tag_list("to:deu ui")` are the tags `>deu` and `ui`, whose pieces `⟦>deu⟧⟦ui⟧` no text can spell. The sentence
-before, with its translation, is a `SentenceContext`.
+`parse_tag_list("to:deu ui")` returns the tags `>deu` and `ui`, whose pieces `⟦>deu⟧⟦ui⟧` no text can spell. The
+previous sentence and its translation form a `SentenceContext`.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Tag(NamedTuple):
 
     @property
     def piece(self) -> str:
-        """Its piece in a vocabulary."""
+        """The piece of this tag in a vocabulary."""
         return f"⟦{self}⟧"
 
     @property
     def reversed(self) -> Tag | None:
-        """The tag of the same pair in the other direction; None for a register, which its source then shows."""
+        """The tag of the same pair in the other direction; None for a register, which the new source itself shows."""
         if self.kind is TagPurpose.REGISTER:
             return None
         return self._replace(kind=OTHER_SIDE.get(self.kind, self.kind))
@@ -86,9 +86,9 @@ def parse_tag_name(text: str) -> Tag:
 
 
 def parse_typed_tag(text: str) -> Tag:
-    """Parses a tag as it is typed beside a file, where the code or the name of a language is enough.
+    """Parses a tag typed next to a file, where the code or the name of a language is enough.
 
-    A word that is a code and rather means a domain is one: `law`, whose code Lauje has.
+    A word that is a code but more likely means a domain is read as a domain: `law`, also the code of Lauje.
     """
     tag = parse_tag_name(text)
     if tag.kind in (TagPurpose.TARGET, TagPurpose.SOURCE):
@@ -98,7 +98,7 @@ def parse_typed_tag(text: str) -> Tag:
 
 
 def means_language(word: str) -> bool:
-    """Whether a bare word means a language: a code that is no usual domain, or a name of several letters."""
+    """Whether a bare word means a language: a code that is not a common domain, or a name of several letters."""
     from nmt_cli.languages.codes import is_common_code, is_full_name, is_language_code  # langcodes, which few need
 
     if is_common_code(word):
@@ -109,10 +109,10 @@ def means_language(word: str) -> bool:
 
 @lru_cache(4096)
 def resolve_language(text: str) -> str:
-    """Returns the code of a language that is asked for by its code or its name, in any case and without its accents.
+    """Returns the code of a language given by code or name, in any case and with or without accents.
 
-    `resolve_language("Rarámuri")` is `"tar"`. A code stays as it is typed, and so does a name that no list has: people
-    have languages of their own. Raises OptionError, naming the candidates, for a name that several languages share.
+    `resolve_language("Rarámuri")` is `"tar"`. A code stays as typed, and so does a name that is in no list: people have
+    languages of their own. Raises OptionError, naming the candidates, for a name that several languages share.
     """
     from nmt_cli.languages.codes import CODE, find_codes, find_language, is_language_code
 
@@ -129,17 +129,17 @@ def resolve_language(text: str) -> str:
 
 @lru_cache(4096)
 def parse_tag_list(text: str) -> TagSet:
-    """Parses tags separated by blanks, commas or semicolons."""
+    """Parses tags separated by spaces, commas or semicolons."""
     return merge_tags(map(parse_typed_tag, re.split(r"[\s,;]+", text.strip()))) if text.strip() else ()
 
 
 def parse_stored_tags(text: str) -> TagSet:
-    """Parses tags as they are written with `str`, separated by blanks: `law` is a domain, `>law` a language."""
+    """Parses tags as `str` writes them, separated by spaces: `law` is a domain, `>law` a language."""
     return merge_tags(map(parse_tag_name, text.split()))
 
 
 def merge_tags(*groups: Iterable[Tag]) -> TagSet:
-    """Returns the tags of all groups; of one kind, the last group decides. Raises OptionError for two in one group."""
+    """Returns the tags of all groups, the last of each kind. Raises OptionError for two of a kind in one group."""
     by_kind: dict[TagPurpose, Tag] = {}
     for group in groups:
         tags = list(group)
@@ -162,7 +162,7 @@ def find_tag_value(tags: Iterable[Tag], kind: TagPurpose) -> str | None:
 
 
 def replace_languages(languages: tuple[str, str], tags: Iterable[Tag]) -> tuple[str, str]:
-    """Returns the codes of source and target, in place of which tags may name others."""
+    """Returns the codes of source and target, replaced by any that the tags name."""
     tags = tuple(tags)
     source, target = (find_tag_value(tags, kind) for kind in (TagPurpose.SOURCE, TagPurpose.TARGET))
     return source or languages[0], target or languages[1]
@@ -172,7 +172,7 @@ LONGEST_CONTEXT = 50  # words of a sentence, on either side, that is read as con
 
 
 class SentenceContext(NamedTuple):
-    """The sentence before as a network reads it, and the ids of its translation, which end with the separator."""
+    """The previous sentence as a network reads it, and the ids of its translation, which end with the separator."""
 
     source: str
     target: tuple[int, ...]

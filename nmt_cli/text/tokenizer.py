@@ -1,7 +1,7 @@
-"""Text to subword ids and back, by SentencePiece, and the training of a subword model.
+"""Converts text to subword ids and back with SentencePiece, and trains subword models.
 
-A `Tokenizer` of subwords may encode `Hello, Tom.` as the pieces `▁Hello , ▁Tom .`, each an id from 4 on, and decodes
-them to the same text. It expects what `normalise` returns.
+A `Tokenizer` of subwords may encode `Hello, Tom.` as the pieces `▁Hello , ▁Tom .`, each with an id of 4 or more, and
+decodes them to the same text. It expects what `normalise` returns.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Tokenizer:
 
     @classmethod
     def parse(cls, content: bytes, settings: TokenizerSettings, path: Path) -> Tokenizer:
-        """Reads the SentencePiece model that a file has. Raises DamagedError if it is not one made by nmt."""
+        """Reads a SentencePiece model from the content of a file. Raises DamagedError if it is not one made by nmt."""
         try:
             tokenizer = cls(content, settings)
         except RuntimeError as error:
@@ -76,7 +76,7 @@ class Tokenizer:
 
     @property
     def fingerprint(self) -> str:
-        """A short identity: the kind, the size and the first digits of a checksum."""
+        """A short identifier: the kind, the size and the first digits of a checksum."""
         checksum = hashlib.sha256(self.model).hexdigest()[:8]
         return f"{self.settings.kind}-{self.vocabulary_size}-{checksum}"
 
@@ -94,13 +94,13 @@ class Tokenizer:
 
     @cached_property
     def control_ids(self) -> dict[str, int]:
-        """The ids of the control pieces in the vocabulary by their pieces, which no text is encoded as."""
+        """The ids of the vocabulary's control pieces, by piece; no text is encoded as one of them."""
         ids = [i for i in range(SPECIALS, self.vocabulary_size) if self._processor.is_control(i)]
         return {str(self._processor.id_to_piece(i)): i for i in ids}
 
     @cached_property
     def tag_ids(self) -> dict[str, int]:
-        """The ids of the tags in the vocabulary by their pieces."""
+        """The ids of the vocabulary's tags, by piece."""
         return {piece: i for piece, i in self.control_ids.items() if piece != CONTEXT_END}
 
     @property
@@ -244,7 +244,7 @@ def prepare_surface(text: str, settings: TokenizerSettings) -> str:
 
 
 def mark_words(text: str) -> str:
-    """Separates words and other single characters by spaces; `￭` marks each that had no space before it.
+    """Separates words and other single characters with spaces; `￭` marks each one that had no space before it.
 
     >>> mark_words("Don't go, Tom!")
     "Don't go ￭, Tom ￭!"
@@ -384,9 +384,9 @@ def run_trainer(
 
 
 def add_control_pieces(model: bytes, pieces: Sequence[str], position: int | None = None) -> bytes:
-    """Returns a SentencePiece model with those of the `pieces` that it lacks; no text is encoded as them.
+    """Returns a SentencePiece model with any missing `pieces` added; no text is encoded as one of them.
 
-    They are appended, or put before the piece that has the id `position`.
+    They are appended, or inserted before the piece with the id `position`.
     """
     from sentencepiece import sentencepiece_model_pb2 as proto  # protobuf, which only training needs
 
@@ -405,9 +405,9 @@ def add_control_pieces(model: bytes, pieces: Sequence[str], position: int | None
 
 
 def add_separator(models: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Returns subword models with the separator, where they lack it: in the part of a joint one that is the target's.
+    """Returns subword models with the separator added if missing; in a joint model, to the target's part.
 
-    `models` are those of `--tokenizer-from` by role, the target's last.
+    `models` maps roles to the models of `--tokenizer-from`, the target's last.
     """
     from sentencepiece import sentencepiece_model_pb2 as proto  # as above
 

@@ -1,4 +1,4 @@
-"""A set of words in ten bits each: it recognises all its words, and falsely one in a hundred others.
+"""A set of words in ten bits each, which recognises all its words but also one in a hundred others.
 
 Bloom (1970), "Space/time trade-offs in hash coding with allowable errors". A profile keeps the rare words of its text
 this way; as lines, they would take ten times the space."""
@@ -15,10 +15,10 @@ SMALLEST, LARGEST = 3, 18  # powers of two of the bytes: beyond 200,000 words, m
 
 
 class WordFilter:
-    """A set of words, of which only bits are left."""
+    """A set of words, stored only as bits."""
 
     def __init__(self, bits: bytearray) -> None:
-        """The number of bytes is a power of two."""
+        """The number of bytes must be a power of two."""
         self.bits = bits
 
     @classmethod
@@ -47,7 +47,7 @@ class WordFilter:
         return all(self.bits[bit >> 3] >> (bit & 7) & 1 for bit in self.find_bits(word))
 
     def merge(self, other: WordFilter) -> WordFilter:
-        """Returns the set of the words of both: a smaller one, repeated, has the bits of its words in a larger one."""
+        """Returns the union of both sets; repeated to the larger size, the smaller one keeps its words."""
         size = max(len(self.bits), len(other.bits))
         first, second = (bits * (size // len(bits)) for bits in (self.bits, other.bits))
         return WordFilter(bytearray(map(int.__or__, first, second)))

@@ -1,7 +1,7 @@
 """Finds word boundaries, in scripts with and without spaces; caches answers about words, which recur.
 
-`split_words("Don't stop, 日本")` is `["don't", "stop", "日", "本"]`. No text fills the memory of a process: the cache
-holds a limited number of answers, about words of a limited length.
+`split_words("Don't stop, 日本")` is `["don't", "stop", "日", "本"]`. No text can fill the memory of a process: the
+cache holds a limited number of answers, about words of limited length.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def has_word(text: str) -> bool:
 
 
 def count_strings(text: str, strings: Iterable[str]) -> dict[str, int]:
-    """Returns how often each of these strings occurs, as `str.count` does; of many, those of one length at once."""
+    """Returns how often each of these strings occurs, as `str.count` does; many are counted by length."""
     counts = dict.fromkeys(strings, 0)
     if len(counts) <= FEW:
         return {string: text.count(string) for string in counts}
@@ -51,14 +51,14 @@ def count_strings(text: str, strings: Iterable[str]) -> dict[str, int]:
 
 
 def skip_blanks(text: str, start: int) -> int:
-    """Returns the position of the first character from `start` on that is no blank."""
+    """Returns the position of the first character from `start` on that is not whitespace."""
     while start < len(text) and text[start].isspace():
         start += 1
     return start
 
 
 def skip_blanks_back(text: str, end: int, start: int = 0) -> int:
-    """Returns the position after the last character before `end` that is no blank; at least `start`."""
+    """Returns the position after the last character before `end` that is not whitespace; at least `start`."""
     while end > start and text[end - 1].isspace():
         end -= 1
     return end
@@ -74,7 +74,7 @@ def split_words(text: str) -> list[str]:
 
 
 def list_words(text: str) -> list[str]:
-    """Returns the words in lower case, without footnote numbers, or the characters of a script without blanks."""
+    """Returns the words in lower case, without footnote numbers, or the characters of a script without spaces."""
     lower = text.lower()
     bare = lower.strip(EDGES)
     if bare.isascii() and bare.isalpha():
@@ -126,7 +126,7 @@ Value = TypeVar("Value")
 
 
 class WordMemory(dict[str, Value]):
-    """Values by word; forgets all of them once there are `most`."""
+    """Values by word; forgets all of them once it holds `most`."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ class WordMemory(dict[str, Value]):
 
 
 class AnswersByWord(WordMemory[Value]):
-    """The answers of a function about words."""
+    """The remembered answers of a function of a word."""
 
     def __init__(self, function: Callable[[str], Value], most: int) -> None:
         super().__init__(most)
@@ -153,12 +153,12 @@ class AnswersByWord(WordMemory[Value]):
 
 
 def remember_by_word(most: int) -> Callable[[Callable[[str], Value]], Callable[[str], Value]]:
-    """Returns a decorator for functions of a word whose last answers, at most `most`, are remembered."""
+    """Returns a decorator that remembers up to `most` answers of a function of a word."""
     return lambda function: AnswersByWord(function, most).__getitem__
 
 
 class KnownWords(set[str]):
-    """Words for which something holds; forgets all of them once there are `most`."""
+    """Words for which something is true; forgets all of them once it holds `most`."""
 
     def __init__(self, most: int) -> None:
         super().__init__()

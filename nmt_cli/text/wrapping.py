@@ -1,4 +1,4 @@
-"""Text for a terminal or a notebook: width, wrapping at words, counted nouns, control characters shown.
+"""Formats text for a terminal or a notebook: measures and wraps it, counts nouns, shows control characters.
 
 `format_count(2000, "epoch")` is `2,000 epochs`; `escape_controls` writes the escape before a colour as `\\x1b`. Imports
 only the standard library, since `nmt --help` and errors need it.
@@ -50,10 +50,10 @@ def count_columns(text: str) -> int:
 
 
 def wrap_text(text: str, width: int, *, hang: int | None = None) -> list[str]:
-    """Wraps each line of `text` at blanks to at most `width` columns, unless a single word is wider.
+    """Wraps each line of `text` at spaces to at most `width` columns, unless a single word is wider.
 
-    Blanks inside a line are kept. Continuation lines are indented by `hang` columns; None: two more than the first. A
-    choice such as `a|b|c` or `--x/--no-x` may also break after a bar or a slash.
+    Spaces inside a line are kept. Continuation lines are indented by `hang` columns, by default two more than the first
+    line. A choice such as `a|b|c` or `--x/--no-x` may also break after a bar or a slash.
     """
     lines: list[str] = []
     for line in text.split("\n"):
@@ -102,7 +102,7 @@ def wrap_command(command: str, width: int, hang: int) -> list[str]:
 
 
 def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:
-    """Returns the word with its preceding blanks, split after each bar or flag if it does not fit on a line."""
+    """Returns the word with its preceding spaces, split after each bar or flag if it does not fit on a line."""
     if count_columns(word) <= width:
         return [(blanks, word)]
     parts = re.split(CHOICE_ENDS, word)
@@ -110,7 +110,7 @@ def split_choices(blanks: str, word: str, width: int) -> list[tuple[str, str]]:
 
 
 def join_first(texts: Iterable[str], most: int = 3) -> str:
-    """Joins the first distinct texts by commas, with "..." for the others."""
+    """Joins the first distinct texts with commas, and adds "..." if there are more."""
     distinct = list(dict.fromkeys(texts))
     return ", ".join(distinct[:most]) + (" ..." if len(distinct) > most else "")
 
@@ -144,16 +144,16 @@ def escape_controls(text: str) -> str:
 
 
 def escape_line(text: str) -> str:
-    r"""Returns `text` as a single line that a person can read: what it shows of others neither acts nor begins a line.
+    r"""Returns `text` as one readable line, in which text by others cannot control the terminal or begin a line.
 
-    Line ends become `\n`, and marks that turn the direction of what follows their codes, such as `\u202e`, too.
+    Line ends become `\n`, and characters that change the direction of text become their codes, such as `\u202e`.
     """
     line = escape_controls(text).replace("\n", "\\n")
     return re.sub(TURNS, lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
 class TerminalOutput:
-    """A stream to a terminal, which shows the control characters of a text and does not obey them."""
+    """A stream to a terminal that shows the control characters of a text instead of passing them on."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream = stream
@@ -165,12 +165,12 @@ class TerminalOutput:
 
 
 def protect_terminal(stream: IO[bytes]) -> IO[bytes]:
-    """Returns the stream itself, or for a terminal, one that escapes what is written to it."""
+    """Returns the stream itself or, for a terminal, one that escapes control characters."""
     return cast(IO[bytes], TerminalOutput(stream)) if stream.isatty() else stream
 
 
 def render_rows(rows: Iterable[Sequence[str]]) -> str:
-    """Returns a table; the first cell of a row is its heading."""
+    """Returns an HTML table; the first cell of each row is its heading."""
     from html import escape  # which only a notebook needs
 
     lines = (

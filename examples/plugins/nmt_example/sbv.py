@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from nmt_cli.documents.cues import LineCueDocument
+from nmt_cli.documents.cues import CueDocument
 from nmt_cli.documents.marks import TextSyntax
 from nmt_cli.formats import FileFormat
 
 TIME = r"\d+:\d\d:\d\d\.\d{3}"
 
 
-class SbvDocument(LineCueDocument):
+class SbvDocument(CueDocument):
     """Captions; times and line ends are kept, a sentence of two cues is translated as a whole."""
 
     format = FileFormat("sbv", "YouTube captions (SBV)", (".sbv",), ("translate",))

@@ -1,4 +1,4 @@
-"""The engine of all documents that are zip archives of XML: parts with text are rewritten, all others copied.
+"""The engine of all documents that are zip archives of XML: it rewrites parts with text and copies all others.
 
     report.docx     [Content_Types].xml    copied          word/document.xml    rewritten, then packed and released
                     word/media/a.png       copied          word/header1.xml     rewritten
@@ -94,7 +94,7 @@ class ArchiveWriter:
 
 
 def copy_info(info: ZipInfo) -> ZipInfo:
-    """Returns a part's entry without the facts that depend on its content."""
+    """Returns a copy of a part's entry without the fields that depend on its content."""
     new = ZipInfo(info.filename, info.date_time)
     new.compress_type, new.external_attr, new.comment = info.compress_type, info.external_attr, info.comment
     new.create_system = info.create_system
@@ -112,18 +112,18 @@ class ArchiveDocument(Document):
         self.archive = open_archive(b"".join(source.limit_size(source.lines, MAXIMUM_ARCHIVE)), source.name, self.kind)
 
     def read_checked(self) -> Iterator[TranslationUnit]:
-        """Yields the units, of which each part is read back before it is packed."""
+        """Yields the units; each part is read back before it is packed."""
         return self.read_units()
 
     def read_part_checked(self, name: str) -> Iterator[TranslationUnit]:
-        """Yields the units of a part; what they write is read back, unless rows of a sheet got further cells."""
+        """Yields the units of a part; what they write is read back, unless cells are added to rows of a sheet."""
         units = self.read_part(name)
         if self.guard is None or self.source.config.column:
             return units
         return self.guard(self, partial(self.reopen_part, name), units)
 
     def reopen_part(self, name: str, data: bytes) -> Iterator[TranslationUnit]:
-        """Yields the units of a part as it is written."""
+        """Yields the units of a part, read back from what was written."""
         notes, self.notes = self.notes, Counter()
         self.rewritten = {name: data}
         try:
@@ -149,7 +149,7 @@ class ArchiveDocument(Document):
     def write_to(
         self, output: list[bytes], units: Iterator[TranslationUnit], chapter: str
     ) -> Iterator[TranslationUnit]:
-        """Yields the units of a part, whose output is collected."""
+        """Yields the units of a part, and collects their output."""
         location = Location(chapter) if chapter else None
         for unit in units:
 
@@ -182,7 +182,7 @@ class ArchiveDocument(Document):
         return self.source._replace(lines=lines, name=f"{self.source.name}, {name}", reads_back=data is not None)
 
     def read_tags(self, name: str, element: str) -> list[dict[str, str]]:
-        """Returns the attributes of the elements of a name in a part, in order."""
+        """Returns the attributes of all elements with this name in a part, in order."""
         tags = re.findall(rf"<(?:\w+:)?{element}\s[^<>]*>", self.read_bytes(name).decode("utf-8", "replace"))
         return [map_attributes(tag) for tag in tags]
 
@@ -198,7 +198,7 @@ class ArchiveDocument(Document):
         """Whether a part is to be translated."""
 
     def name_chapter(self, name: str) -> str:
-        """Returns the name of the chapter that a part is; empty if it is none."""
+        """Returns the chapter name of a part; empty if the part is not a chapter."""
         return ""
 
     @abstractmethod
@@ -269,7 +269,7 @@ class ParagraphReader(ABC):
 
 
 def set_language(text: str, source: str, target: str) -> str:
-    """Replaces the source's proofing language in a part by the target's."""
+    """Replaces the source's proofing language in a part with the target's."""
     tag = find_language_tag(target)
     if not tag or has_same_primary_tag(source, target):
         return text

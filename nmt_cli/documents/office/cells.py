@@ -4,8 +4,8 @@
     | 7  | good day |          | 7  | good day | GOOD DAY   |        with the format of the cell to its left
     | 8  | =A2      |          | 8  | =A2      |            |        a formula is not text
 
-Rows are read by `formats/sheets.py`, as for pairs. Of each, only its spelling and the cells that matter are kept:
-a tree is made of a row again when it is written. Everything outside of rows stays as it is spelled.
+Rows are read by `formats/sheets.py`, as for pairs. Only the spelling of each row and the cells that matter are kept;
+the row is parsed again when it is written. Everything outside rows stays exactly as written.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class SheetRow(NamedTuple):
 
 
 class Sheet(ABC):
-    """The XML of a sheet whose rows get further cells; a format says how rows and cells are written."""
+    """The XML of a sheet whose rows get new cells; each format defines how rows and cells are written."""
 
     fixed: re.Pattern[str]  # what names cells by their places, so that no row may move
 
@@ -84,27 +84,27 @@ class Sheet(ABC):
         return decode_xml(self.source)
 
     def cut_rows(self) -> Iterator[CutUnit]:
-        """Yields the rows of the sheet, one at a time, and all else before and after them."""
+        """Yields the rows of the sheet, one at a time, and everything before and after them."""
         yield from cut_document(self.source, self.decoded.text, frozenset({self.book.row_name}))
 
     @cached_property
     def header(self) -> list[str]:
-        """The texts of the row of headings; empty if there is none."""
+        """The texts of the heading row; empty if there is none."""
         return find_header(self.source, map(self.list_texts, self.cut_rows()))
 
     @cached_property
     def columns(self) -> list[int]:
-        """The columns that are translated, from 0. Raises DataError if the sheet has none of that name."""
+        """The columns to translate, counted from 0. Raises DataError if the sheet lacks one of them."""
         return find_column_indexes(self.source, self.header)
 
     @cached_property
     def filled(self) -> int | None:
-        """The existing column whose empty cells are filled, from 0."""
+        """The existing column whose empty cells are filled, counted from 0, or None."""
         return find_filled_column(self.source, self.header if has_header(self.source) else [])
 
     @cached_property
     def parts(self) -> list[str | SheetRow]:
-        """The sheet; of its rows, whose trees would fill the memory, only the needed parts are kept."""
+        """The sheet in parts; only what is needed of each row is kept, as trees of all rows would fill the memory."""
         self.width, numbers = 0, range(1)
         awaits_header = has_header(self.source)
         parts: list[str | SheetRow] = []
@@ -125,26 +125,26 @@ class Sheet(ABC):
         return parts
 
     def list_texts(self, row: CutUnit) -> list[str]:
-        """Returns the texts of all columns of a row; empty if it has no cells."""
+        """Returns the texts of all columns in a row; empty if it has no cells."""
         cells = [] if row.unit is None else self.book.list_cells(row.unit.element)
         texts = {cell.column: cell.text for cell in cells}
         return [texts.get(column, "") for column in range(max(texts, default=-1) + 1)]
 
     @abstractmethod
     def write_row(self, row: XmlNode, texts: Sequence[tuple[AddedColumn, str]], style: str, column: int) -> str:
-        """Returns a row with cells at `column` and after it, instead of those that are there.
+        """Returns a row with new cells from `column` on, in place of those already there.
 
-        They have the format of those or, where there are none, `style`.
+        The new cells take the format of those that they replace, or else `style`.
         """
 
     def widen(self, text: str) -> str:
-        """Returns the parts outside of rows, in a sheet that gets wider."""
+        """Returns text outside rows, adjusted to a sheet that gets wider."""
         return text
 
     def read_units(self, document: Document) -> Iterator[TranslationUnit]:
-        """Yields the units of the sheet, one per row; the document counts the translations that stay.
+        """Yields the units of the sheet, one per row; the document counts the translations that are kept.
 
-        Raises DataError if rows are to be sorted, and something names their cells.
+        Raises DataError if rows are to be sorted but something refers to their cells.
         """
         held = self.sorted
         if held is not None and self.fixed.search(self.decoded.text):
@@ -185,7 +185,7 @@ class Sheet(ABC):
             keep_translation(document, source.text, kept.text.strip(), row.number, self.locate([source], row))
 
     def move_row(self, row: str, replaced: str) -> str:
-        """Returns a row as it is written in the place of another."""
+        """Returns a row as written in place of another."""
         return row
 
     def keep(self, text: str) -> TranslationUnit:
@@ -211,24 +211,24 @@ class Sheet(ABC):
         return TranslationUnit(texts, write_row, location=self.locate(cells, row))
 
     def locate(self, cells: Iterable[SheetCell], row: SheetRow) -> Location:
-        """Returns the place of some cells of a row."""
+        """Returns the location of the given cells in a row."""
         return Location("", f"{self.title}!{', '.join(f'{spell_column(cell.column)}{row.number}' for cell in cells)}")
 
 
 def find_header(source: DocumentSource, rows: Iterable[list[str]]) -> list[str]:
-    """Returns the first row with cells or, below titles, the first with the names of all columns; empty without any."""
+    """Returns the first row that names all columns (titles may precede it), else the first with cells; may be empty."""
     first = list(islice(filter(None, rows), MOST_TITLES + 1))
     names = set(source.config.column)
     return next((row for row in first if names <= {*map(str.strip, row)}), [*first, []][0])
 
 
 def list_text_cells(row: SheetRow) -> list[SheetCell]:
-    """Returns the cells with a text to translate."""
+    """Returns the cells that have text to translate."""
     return [cell for cell in row.cells if cell is not None and cell.is_text]
 
 
 def spell_column(index: int) -> str:
-    """Returns the letters of a column from 0."""
+    """Returns the letters of a column, counted from 0."""
     letters = ""
     while index >= 0:
         letters = chr(65 + index % 26) + letters
@@ -289,7 +289,7 @@ class OdsDocument(OpenDocument):
 
     @cached_property
     def chosen_sheet(self) -> CalcSheet:
-        """The content, of which the first sheet with the column is translated."""
+        """The content, in which the first sheet that has the column is translated."""
         sheet = CalcSheet(self.open_part(CONTENT_PART), CalcBook(self.source.name, self.read_bytes))
         sheet.number = choose_sheet(sheet.read_headers(), self)
         sheet.source = sheet.source._replace(config=self.source.config)
@@ -297,13 +297,13 @@ class OdsDocument(OpenDocument):
 
 
 class CalcSheet(Sheet):
-    """One sheet of a content, with all of it around."""
+    """One sheet in the content of a spreadsheet, with everything around it."""
 
     fixed = re.compile(r'\stable:(?:formula=|number-rows-spanned="(?!1"))')
     number = 0  # of the sheet, from 0
 
     def number_rows(self) -> Iterator[tuple[int, CutUnit]]:
-        """Yields the rows of all sheets, each with the number of its sheet; a sheet begins with a row that is empty."""
+        """Yields the rows of all sheets, each with its sheet's number; every sheet begins with an empty row."""
         number = -1
         names = frozenset({self.book.row_name}), frozenset({CalcBook.sheet_name})
         for part in cut_document(self.source, self.decoded.text, *names):
@@ -332,7 +332,7 @@ class CalcSheet(Sheet):
         return f"{row.tag}{before}{new}{drop_columns(after, len(texts))}{row.end}"
 
     def split_row(self, row: XmlNode, first: int) -> tuple[str, list[tuple[XmlNode, int]]]:
-        """Returns the cells before a column, and those from it on with how often each is there."""
+        """Returns the cells before a column, and each cell from there on with the number of its repeats."""
         written, after, column = [], [], 0
         for cell in row.elements:
             count = count_repeats(cell)
@@ -346,19 +346,19 @@ class CalcSheet(Sheet):
 
 
 def count_repeats(cell: XmlNode) -> int:
-    """Returns in how many columns a cell is; a comment or the like in none."""
+    """Returns how many columns a cell fills; 0 for other elements, such as comments."""
     return read_number(cell.read("number-columns-repeated"), otherwise=1) if cell.name in CELLS else 0
 
 
 def repeat_cell(cell: XmlNode, count: int) -> str:
-    """Returns a cell that is there so many times."""
+    """Returns a cell repeated `count` times."""
     if count == count_repeats(cell):
         return cell.raw
     return f"{set_attribute(cell.tag, COLUMNS_REPEATED, str(count))}{cell.content}{cell.end}"
 
 
 def drop_columns(cells: Sequence[tuple[XmlNode, int]], count: int) -> str:
-    """Returns cells without the first columns."""
+    """Returns the cells without the first `count` columns."""
     written = []
     for cell, repeats in cells:
         left = max(0, repeats - count)
@@ -368,7 +368,7 @@ def drop_columns(cells: Sequence[tuple[XmlNode, int]], count: int) -> str:
 
 
 def write_calc_cell(added: AddedColumn, text: str, style: str) -> str:
-    """Returns a cell with a text or a number."""
+    """Returns a cell with text or a number."""
     attributes = f' table:style-name="{style}"' if style else ""
     if not text:
         return f"<table:table-cell{attributes}/>"

@@ -1,4 +1,4 @@
-"""Mail: the subject and the parts of text are translated, each written in its encoding; attachments stay.
+"""Mail: the subject and the text parts are translated, each in its own encoding; attachments stay.
 
     Subject: A letter                       SUBJECT: A LETTER is the first text; the next is "It is for you and for
                                             nobody else.", whose translation is wrapped at the same width
@@ -109,7 +109,7 @@ class MailDocument(Document):
         return TranslationUnit((*titles, *texts), write_unit)
 
     def open_part(self, kind: str, text: str) -> list[TranslationUnit]:
-        """Returns the units of a text or of a page."""
+        """Returns the units of a plain-text or HTML part."""
         source = self.source._replace(lines=io.BytesIO((UTF8_SIGN + text if kind == "text/html" else text).encode()))
         part = TEXT_PARTS[kind](source)
         part.report_to(self)
@@ -119,7 +119,7 @@ class MailDocument(Document):
 
 
 def read_subject(raw: bytes) -> str:
-    """Returns a subject without its encoding; empty if that does not exist."""
+    """Returns a decoded subject; empty if its encoding does not exist."""
     try:
         return str(make_header(decode_header(re.sub(rb"\r?\n(?=[ \t])", b"", raw).decode("utf-8"))))
     except (LookupError, ValueError):
@@ -127,13 +127,13 @@ def read_subject(raw: bytes) -> str:
 
 
 def spell_subject(subject: str, has_returns: bool) -> bytes:
-    """Returns a subject in lines that are as long as mail has them, encoded if it is not ASCII."""
+    """Returns a subject folded to the usual line length of mail, and encoded if it is not ASCII."""
     charset = "us-ascii" if subject.isascii() else "utf-8"
     return Header(subject, charset, header_name="Subject").encode(linesep="\r\n" if has_returns else "\n").encode()
 
 
 def read_body(header: Message, body: bytes) -> tuple[str, str | None]:
-    """Returns the charset of a body and its text; None if it is in no encoding that it declares."""
+    """Returns the charset of a body and its text; the text is None if the body cannot be decoded."""
     transfer = read_transfer(header)
     declared = (header.get_content_charset() or "us-ascii").replace("us-ascii", "utf-8")
     try:
@@ -160,7 +160,7 @@ DECODERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def write_part(head: bytes, header: Message, body: bytes, text: str, charset: str) -> bytes:
-    """Returns a part with another text, in the encoding of the part, or in UTF-8 if that lacks one of its letters."""
+    """Returns a part with new text, in the part's encoding, or in UTF-8 if that encoding lacks one of the letters."""
     end, transfer = b"\r\n" if b"\r\n" in head + body else b"\n", read_transfer(header)
     is_declared = header.get_content_charset() == charset
     try:
@@ -178,7 +178,7 @@ def write_part(head: bytes, header: Message, body: bytes, text: str, charset: st
 
 
 def declare_utf8(head: bytes, end: bytes, transfer: str) -> bytes:
-    """Returns a header that declares UTF-8."""
+    """Returns the header, changed to declare UTF-8."""
     blank = head[len(head.rstrip(b"\r\n")) :]
     lines = head[: len(head) - len(blank)] + end
     kind = re.search(PART_TYPE, lines)

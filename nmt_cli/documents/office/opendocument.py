@@ -1,4 +1,4 @@
-"""OpenDocument texts and presentations, and books (EPUB): XML in an archive; books in one file of XML (FictionBook)."""
+"""OpenDocument texts and presentations, and books: XML in an archive (EPUB), or a single XML file (FictionBook)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ PAGE, CONTENTS = "application/xhtml+xml", "application/x-dtbncx+xml"
 
 
 class TextReader(ParagraphReader):
-    """Reads elements of plain text: labels of the table of contents, titles of the book."""
+    """Reads plain-text elements: entries of the table of contents, and the title and description of the book."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self.paragraphs = names
@@ -148,7 +148,7 @@ class BookReader(ParagraphReader):
     needs_text = frozenset({"a"})
 
     def read_items(self, node: XmlNode) -> Iterator[InlineItem]:
-        """Yields the text of a paragraph; code and a reference to a note stay as they are."""
+        """Yields the text of a paragraph; code and note references stay as they are."""
         for child in node.children:
             if not isinstance(child, XmlNode):
                 yield make_text_item(child)

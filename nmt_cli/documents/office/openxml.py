@@ -96,7 +96,7 @@ class RunReader(ParagraphReader):
 
 
 def read_run_text(node: XmlNode, run: Wrapper) -> Iterator[InlineItem]:
-    """Yields the text of an element of a run."""
+    """Yields the text of a text element in a run."""
     needs_space = not node.tag.startswith("<a:") and "xml:space" not in node.tag
     spaced = f'{node.tag[:-1]} xml:space="preserve">' if needs_space else ""
     wrapper = Wrapper(node.tag, node.end, spaced, node.text)
@@ -108,7 +108,7 @@ def read_run_text(node: XmlNode, run: Wrapper) -> Iterator[InlineItem]:
 
 
 def read_hyphen(node: XmlNode, run: Wrapper) -> InlineItem:
-    """Returns a hyphen element of a run as a character; whatever replaces it gets a text element of its own."""
+    """Returns a hyphen element of a run as a character; any replacement gets a text element of its own."""
     prefix = node.tag[1 : node.tag.index(node.name)]
 
     def write_text(text: str) -> str:
@@ -138,7 +138,7 @@ def is_link_field(node: XmlNode) -> bool:
 def group_fields(items: list[InlineItem]) -> list[InlineItem]:
     """Groups the items of each field into one: code or, for a link, a pair of tags around its text.
 
-    A field that shares a run with other text, or continues in another paragraph, remains the points it consists of.
+    A field that shares a run with other text, or continues in another paragraph, is left as separate points.
     """
     result: list[InlineItem] = []
     begins: list[int] = []
@@ -164,7 +164,7 @@ def split_shared(items: list[InlineItem], result: list[InlineItem]) -> list[Inli
 
 
 def begins_run(before: InlineItem | None, field: Sequence[InlineItem]) -> bool:
-    """Whether a field begins with a run of its own, which the item before it does not share."""
+    """Whether a field begins with a run that it does not share with the item before it."""
     return not (before and before.wrappers and before.wrappers[:1] == field[0].wrappers[:1])
 
 

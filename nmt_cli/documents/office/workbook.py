@@ -4,8 +4,8 @@
     <c r="D2" s="2" t="inlineStr"><is><t xml:space="preserve">GOOD DAY</t></is></c>     the cell that --column adds
 
 Without --column, the shared strings themselves are translated, each once for all its cells. Numbers, dates, formulas,
-formats and widths are kept, and the headings of tables, which formulas refer to. Text boxes and charts are translated
-as in other documents of Office.
+formats and widths are kept, as are table headings, since formulas refer to them. Text boxes and charts are translated
+as in other Office documents.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ QUOTED_NOTE = "texts in formulas, left unchanged although cells with the same te
 
 
 class CellTextReader(RunReader):
-    """Reads strings of cells: plain ones, whose line breaks divide them, and ones of runs."""
+    """Reads the strings of cells: plain ones, which are divided at line breaks, and those that consist of runs."""
 
     paragraphs = frozenset({"si", "is"})
 
@@ -65,7 +65,7 @@ class CellTextReader(RunReader):
 
 
 def read_plain_text(node: XmlNode) -> Iterator[str | Paragraph]:
-    """Yields the element of a string without runs."""
+    """Yields the text element of a string without runs."""
     yield node.tag
     items: list[InlineItem] = [item for child in node.children for item in read_plain_items(child.raw, LINE_SYNTAX)]
     yield Paragraph(items, escape_xml)
@@ -73,7 +73,7 @@ def read_plain_text(node: XmlNode) -> Iterator[str | Paragraph]:
 
 
 def read_cell_text(node: XmlNode) -> str:
-    """Returns the text of a string, without the readings of Asian characters."""
+    """Returns the text of a string, without phonetic readings of Asian characters."""
     parts = (child.find("t") if child.name == "r" else child for child in node.elements if child.name in ("r", "t"))
     return "".join(html.unescape(part.content) for part in parts if part is not None)
 
@@ -97,7 +97,7 @@ class XlsxDocument(OpenXmlDocument):
         return super().read_part(name)
 
     def locate_cells(self, name: str, units: Iterator[TranslationUnit]) -> Iterator[TranslationUnit]:
-        """Yields the units of a sheet or of the shared strings, those with texts at their cells."""
+        """Yields the units of a sheet or of the shared strings; units with texts are located at their cells."""
         sheet = self.name_sheet(name)
         number, cell = -1, ""
         for unit in units:
@@ -114,7 +114,7 @@ class XlsxDocument(OpenXmlDocument):
 
     @cached_property
     def string_cells(self) -> dict[int, str]:
-        """The cells of each shared string, by its number: the first one, and how many more."""
+        """The cells that use each shared string, by its number: the first one, and how many more."""
         cells: dict[int, list[str]] = {}
         for sheet, part in self.book.sheets:
             data = self.read_bytes(part).decode("utf-8", "replace") if self.has_part(part) else ""
@@ -127,7 +127,7 @@ class XlsxDocument(OpenXmlDocument):
 
     @cached_property
     def quoted(self) -> Counter[str]:
-        """How often formulas and rules of all sheets have each text in quotes."""
+        """How often each quoted text occurs in the formulas and rules of all sheets."""
         parts = (
             self.read_bytes(part).decode("utf-8", "replace") for _, part in self.book.sheets if self.has_part(part)
         )
@@ -136,7 +136,7 @@ class XlsxDocument(OpenXmlDocument):
 
     @cached_property
     def headings(self) -> frozenset[str]:
-        """The names of the columns of tables, which must equal the texts of their cells."""
+        """The column names of tables, which must equal the texts of their heading cells."""
         names = [name for name, kind in self.types.items() if kind.endswith(TABLE_PART) and self.has_part(name)]
         return frozenset(values.get("name", "") for name in names for values in self.read_tags(name, "tableColumn"))
 
@@ -146,7 +146,7 @@ class XlsxDocument(OpenXmlDocument):
 
     @cached_property
     def chosen_sheet(self) -> str:
-        """The part with the first sheet that has the column, in the order of the workbook."""
+        """The part with the first sheet, in workbook order, that has the column."""
         names = [part for _, part in self.book.sheets if self.has_part(part)]
         return choose_sheet(((name, self.open_sheet(name).header) for name in names), self)
 
@@ -155,12 +155,12 @@ class XlsxDocument(OpenXmlDocument):
 
 
 class WorkbookSheet(Sheet):
-    """A worksheet; added cells hold their texts themselves, with the format of the cell that is translated."""
+    """A worksheet; added cells hold their text inline, in the format of the translated cell."""
 
     fixed = re.compile(r"<(?:\w+:)?(?:f|mergeCell|hyperlink|legacyDrawing)[\s/>]")
 
     def number_cells(self, row: XmlNode) -> Iterator[tuple[int, XmlNode]]:
-        """Yields all cells of a row with their columns, from 0."""
+        """Yields all cells of a row with their columns, counted from 0."""
         column = -1
         for cell in row.elements:
             column = number_column(cell.read("r"), otherwise=column + 1)
@@ -190,7 +190,7 @@ class WorkbookSheet(Sheet):
         return f"{set_attribute(tree.tag, 'r', number)}{cells}{tree.end}" if number else row
 
     def widen(self, text: str) -> str:
-        """Returns the parts outside of rows, with the extent of the sheet and the width of the added columns."""
+        """Returns text outside rows, updated for the new extent of the sheet and the width of the added columns."""
         if not self.added:
             return text
         last = self.width + len(self.added)
@@ -200,7 +200,7 @@ class WorkbookSheet(Sheet):
         )
 
     def write_width(self, columns: str, last: int) -> str:
-        """Returns the format of the added columns, after those of all others: that of the translated one."""
+        """Returns the format of the added columns, copied from the translated one; empty where that is not possible."""
         ranges = [
             (tag, *(read_number(read_attribute(tag, name), otherwise=0) for name in ("min", "max")))
             for tag in COLUMN.findall(columns)
@@ -212,7 +212,7 @@ class WorkbookSheet(Sheet):
 
 
 def write_cell(reference: str, added: AddedColumn, text: str, style: str, prefix: str) -> str:
-    """Returns a cell with a text or a number."""
+    """Returns a cell with text or a number."""
     attributes = f' r="{reference}"' + (f' s="{style}"' if style else "")
     if added.is_number:
         return f"<{prefix}c{attributes}><{prefix}v>{text}</{prefix}v></{prefix}c>" if text else ""

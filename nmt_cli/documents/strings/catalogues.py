@@ -8,8 +8,8 @@
     gets "de" in the order of the languages, in state `translated` or `needs_review`; Polish gets `few` and `many`, too
 
 Existing translations are kept unless `retranslate` is set, and so are texts that the program no longer has. As in
-gettext's catalogues, the first form comes from the singular and the others from the plural, so that more than two are
-uncertain.
+gettext's catalogues, the first form comes from the singular and the others from the plural; if there are more than two,
+they are uncertain.
 """
 
 from __future__ import annotations
@@ -70,17 +70,17 @@ NEEDS_PERSON = "marked for review, because a check failed or plural forms are a 
 
 
 class AppCatalogue(MessageDocument):
-    """The base of catalogues in which each translation says whether it is finished."""
+    """The base class of catalogues in which each translation says whether it is finished."""
 
     def replaces(self, are_filled: Sequence[bool], *, is_draft: bool) -> bool:
-        """Whether a text lacks a translation or all are replaced; notes unfinished ones that are kept."""
+        """Whether a text lacks a translation, or all are to be replaced; notes unfinished ones that are kept."""
         if self.source.config.retranslate or self.source.reads_back or not are_filled or not all(are_filled):
             return True
         self.notes += Counter({KEPT_DRAFTS: int(is_draft)})
         return False
 
     def is_doubtful(self, translations: Sequence[Translation], *, is_guess: bool) -> bool:
-        """Whether a person must review the translations of a text; notes so."""
+        """Whether a person must review the translations of a text; if so, adds a note."""
         is_doubtful = is_guess or bool(list_messages(translations)) or self.source.config.fuzzy
         self.notes += Counter({NEEDS_PERSON: int(is_doubtful)})
         return is_doubtful
@@ -108,9 +108,9 @@ class QtDocument(AppCatalogue):
             yield make_verbatim_unit(decoded.encode(written)) if isinstance(written, str) else written
 
     def read_root(self, unit: XmlUnit, tag: str) -> str:
-        """Returns the tag of the catalogue with the target language, if it has none or that of the source.
+        """Returns the tag of the catalogue; if it names no target language, or the source's, sets the target's.
 
-        Raises DataError for other languages than the model's.
+        Raises DataError for languages other than the model's.
         """
         source, target = unit.element.get("sourcelanguage", ""), unit.element.get("language", "")
         is_template = not target or has_same_primary_tag(target, source or self.source.source_language)
@@ -120,7 +120,7 @@ class QtDocument(AppCatalogue):
         return set_attribute(tag, "language", language) if is_template and language else tag
 
     def make_unit(self, node: XmlNode, decoded: DecodedText) -> str | TranslationUnit:
-        """Returns the unit of a message; its spelling if it is kept."""
+        """Returns the unit of a message, or its spelling if it is kept."""
         source, old = node.find("source"), node.find("translation")
         existing, kind = read_qt_forms(old), "" if old is None else old.read("type")
         if source is None or not source.content.strip() or kind in GONE:
@@ -148,7 +148,7 @@ class QtDocument(AppCatalogue):
 
 
 def read_qt_text(node: XmlNode | MarkupToken) -> str:
-    """Returns a text with its blanks, and the control character of `<byte value="x1b"/>`."""
+    """Returns a text with its spaces, and with elements such as `<byte value="x1b"/>` as control characters."""
     if isinstance(node, MarkupToken):
         return html.unescape(node.raw) if node.kind == "text" else get_cdata(node) if is_cdata(node) else ""
     if node.name != "byte":
@@ -174,7 +174,7 @@ def escape_qt(text: str) -> str:
 
 
 def write_qt_message(node: XmlNode, forms: Sequence[str], *, is_doubtful: bool) -> str:
-    """Returns a message with the forms of its translation, in place of the old one or after all else."""
+    """Returns a message with the forms of its new translation, which replaces the old one or comes last."""
     old = node.find("translation") or XmlNode("<translation>", "translation", end="</translation>")
     tag = f"{old.tag[:-2].rstrip()}>" if old.tag.endswith("/>") else old.tag
     kind = find_attribute(tag, "type")
@@ -276,7 +276,7 @@ class XcodeDocument(AppCatalogue):
 
 
 def find_tree(trees: Mapping[str, Any], language: str) -> str:
-    """Returns the language of a string that is `language`, in whatever variety; empty if it has none."""
+    """Returns the code under which a string has `language`, in any variety; empty if it lacks the language."""
     codes = tuple(trees)
     return next((codes[index] for index in find_variants(codes, language, has_same_primary_tag)), "")
 
@@ -288,7 +288,7 @@ def is_filled(unit: Mapping[str, Any]) -> bool:
 def fill_tree(
     tree: Any, old: Any, categories: Sequence[str], translate: Callable[[str], str], state: str = FINISHED
 ) -> Any:
-    """Returns a tree of texts in the target language, which has these plural categories, keeping what `old` has."""
+    """Returns a tree of texts in the target language with these plural categories, keeping what `old` has."""
     if not isinstance(tree, dict):
         return tree
     written: dict[str, Any] = {}
@@ -311,7 +311,7 @@ def fill_tree(
 
 
 class JsonSpelling:
-    """How a file of JSON is spelled: as Xcode does (`"key" : value`), or in another way."""
+    """How a JSON file is formatted: as by Xcode (`"key" : value`), or in another way."""
 
     def __init__(self, text: str) -> None:
         step = INDENTED_KEY.search(text)
@@ -319,19 +319,19 @@ class JsonSpelling:
         self.colon = " : " if '" : ' in text else ": " if '": ' in text or not text.count('":') else ":"
 
     def write_tree(self, raw: str, language: str, tree: Any) -> str:
-        """Returns a string with the tree of a language, at its place in the order of the languages."""
+        """Returns a string with the tree of a language inserted at its place in the order of languages."""
         member = find_member(raw, 0, "localizations")
         inside = "{}" if member is None else raw[member.value_start : member.end]
         return self.set_member(raw, 2, "localizations", self.set_member(inside, 3, language, self.dump(tree, 4)))
 
     def dump(self, value: Any, depth: int) -> str:
-        """Returns a value at a depth of the file."""
+        """Returns a value as JSON, indented for its depth in the file."""
         separators = ("," if self.step else ", " if self.colon != ":" else ",", self.colon)
         written = json.dumps(value, ensure_ascii=False, indent=self.step or None, separators=separators)
         return written.replace("\n", f"\n{self.step * depth}")
 
     def set_member(self, raw: str, depth: int, key: str, written: str) -> str:
-        """Returns an object, which stands at a depth of the file, with a value under a key."""
+        """Returns the object `raw` with a value under a key; `depth` is the object's depth in the file."""
         members = list(list_members(raw, 0))
         same = next((member for member in members if member.key == key), None)
         if same is not None:

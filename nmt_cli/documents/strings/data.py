@@ -4,7 +4,7 @@
     id: x-1                             kept: an identifier is not text for people
     - "Save %s"                         a text, written in the quotes that it has
 
-A file is parsed only to find its scalars, whose content alone is replaced.
+A file is parsed only to find its scalars, and only their content is replaced.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ REMARKS_KEPT = "notes to translators about messages, left unchanged"
 
 
 def decode_json(written: str) -> str:
-    """Decodes an escape or a run of blanks; a tab becomes a blank, and a carriage return disappears."""
+    """Decodes an escape or a run of spaces; a tab becomes a space, and a carriage return disappears."""
     if not written.startswith("\\"):
         return " "
     is_valid = written[1] in '"\\/bfnrtu' and (written[1] != "u" or len(written) > 2)
@@ -77,7 +77,7 @@ class JsonLevel:
 
     @property
     def keeps_value(self) -> bool:
-        """Whether the next value is no text for readers."""
+        """Whether the next value is not text for readers."""
         return self.is_kept or self.key[:1] in ("@", "$") or self.is_remark
 
     @property
@@ -176,7 +176,7 @@ def decode_double(written: str) -> str:
 
 
 def fold_lines(written: str) -> str:
-    """Returns the text of a line break within a scalar, or of a run of blanks: a blank; empty after a backslash."""
+    """Returns what a line break in a scalar, or a run of spaces, stands for: a space, or nothing after a backslash."""
     return "" if "\\" in written else " "
 
 
@@ -192,7 +192,7 @@ SYNTAXES = {
 
 
 class Scalar(NamedTuple):
-    """A string value: its position, its style, and its key after those around it."""
+    """A string value: its position, its style, and its key, preceded by the keys around it."""
 
     start: int
     end: int
@@ -213,7 +213,7 @@ class YamlDocument(Document):
         yield from weave(text, units, decoded.encode)
 
     def rename_language(self, text: str) -> str:
-        """Returns the text with the target's code as its only top key, if that is the source's: so Rails has it."""
+        """Returns the text with the target's code as its top-level key if the source's is the only one, as in Rails."""
         keys = list(islice(TOP_KEY.finditer(text), 2))
         target = find_language_tag(self.source.target_language)
         if len(keys) != 1 or not target or not is_same_language(keys[0]["key"], self.source.source_language):
@@ -274,7 +274,7 @@ class YamlLevel:
         return is_key
 
     def finish_value(self) -> None:
-        """Expects a key next, if this value belonged to one."""
+        """Expects a key next, if the value just read belonged to one."""
         if self.is_mapping:
             self.key = None
 
@@ -330,7 +330,7 @@ class ValueWalker:
 
 
 def read_block(raw: str, *, folds: bool) -> Paragraph:
-    """Reads a block scalar as a paragraph: its lines are texts; with `folds`, the lines of a paragraph are one text."""
+    """Reads a block scalar as a paragraph; each line is one text, or with `folds`, each group of consecutive lines."""
     header, line_end, body = raw.partition("\n")
     items = [InlineItem("point", (header + line_end,)), InlineItem("break", ("",))]
     lines = [match.groups() for match in INDENTED_LINE.finditer(body)]

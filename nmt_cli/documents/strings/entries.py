@@ -1,8 +1,9 @@
-r"""Files of keys and values, such as INI or TOML. A pattern finds the values; all else is kept byte for byte.
+r"""Files of keys and values, such as INI or TOML. A pattern finds the values; everything else is kept byte for byte.
 
 Each class at the end is a row of the table. Its `entry` matches a `value` and, if there is one, its `key`. A match
-without a value is kept (a comment, a section header); its key is that of the next value. `quote`, if the pattern has
-it, opens the value and selects one of the `syntaxes`; `unclosed` is a quote or comment that is never closed.
+without a value is kept (a comment, a section header); if it has a key, this is the next value's key. `quote`, if the
+pattern has it, opens the value and selects one of the `syntaxes`; `unclosed` is a quote or comment that is never
+closed.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ TOML_STRING, PHP_STRING = STRING_VALUE % "", STRING_VALUE % r"\\.|"
 
 
 def decode_escape(written: str) -> str:
-    """Decodes a C-style escape, a doubled quote, a line break or a run of blanks."""
+    """Decodes a C-style escape, a doubled quote, a line break or a run of spaces."""
     if not written.startswith("\\"):
         return "\n" if "\n" in written else " " if written.isspace() else written[0]
     return "" if written[1:].isspace() else decode_backslash(written, ENTRY_LETTERS)
@@ -49,7 +50,7 @@ def decode_folded(written: str) -> str:
 
 
 def decode_entity(written: str) -> str:
-    """Decodes a reference, or a run of blanks and line breaks."""
+    """Decodes a reference, or a run of spaces and line breaks."""
     return " " if written.isspace() else html.unescape(written)
 
 
@@ -62,7 +63,7 @@ def escape_entity(text: str) -> str:
 def build_syntax(
     escapes: str, spellings: Mapping[str, str], decode: Callable[[str], str] = decode_escape
 ) -> TextSyntax:
-    """Returns the syntax in which `escapes` and runs of blanks are decoded, and characters have these spellings."""
+    """Returns a syntax that decodes `escapes` and runs of spaces, and writes characters with these spellings."""
     table = {ord(character): spelling for character, spelling in spellings.items()}
     return TextSyntax(
         re.compile(rf"{escapes}|\t+|(?<! ) {{2}}(?! )", re.DOTALL), decode, lambda text: text.translate(table)
@@ -70,7 +71,7 @@ def build_syntax(
 
 
 class EntryDocument(Document):
-    """A file of entries; its subclasses are the table."""
+    """A file of entries; each subclass describes one format."""
 
     entry: ClassVar[re.Pattern[str]]
     syntaxes: ClassVar[Mapping[str | None, TextSyntax]]  # by the quote that opens a value; None for any other
@@ -101,12 +102,12 @@ class EntryDocument(Document):
         yield text[position:]
 
     def choose_syntax(self, entry: re.Match[str]) -> TextSyntax:
-        """Returns the syntax of the value of an entry."""
+        """Returns the syntax of an entry's value."""
         return self.syntaxes.get(entry.groupdict().get("quote")) or self.syntaxes[None]
 
 
 def find_encoding(data: bytes) -> str | None:
-    """Returns the encoding of a file that is not UTF-8: Latin-1."""
+    """Returns Latin-1 for a file that is not valid UTF-8, else None."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -137,18 +138,18 @@ GAME_CODES = (
 
 
 def decode_game(written: str) -> str:
-    """Decodes an escape or a run of blanks; a code of a game spells itself."""
+    """Decodes an escape or a run of spaces; a game's code stays as it is."""
     return written if re.fullmatch(GAME_CODES, written) and written[0] != "\\" else decode_escape(written)
 
 
 def name_game_language(code: str) -> str:
-    """Returns a language as games of Paradox name it: `german`."""
+    """Returns the name of a language in Paradox's games: `german`."""
     name = find_language(code).name.lower()
     return GAME_LANGUAGES.get(name, name)
 
 
 class GameDocument(EntryDocument):
-    """Localisation of Paradox's games, which is not YAML: `key:0 "text"`, in which a quote may stand as it is."""
+    """Localisation files of Paradox's games, which are not YAML: `key:0 "text"`, where quotes may be unescaped."""
 
     entry = re.compile(
         r"^[ \t]*(?:#.*|(?P<key>[^\s:#\"]+):\d*[ \t]*\"(?P<value>[^\r\n]*)\"[ \t]*(?:#[^\"\r\n]*)?\r?$)", re.MULTILINE
@@ -168,7 +169,7 @@ class GameDocument(EntryDocument):
 
 
 class TomlDocument(EntryDocument):
-    """TOML: strings that are values, also in arrays and of several lines."""
+    """TOML: string values, including those in arrays and those of several lines."""
 
     entry = re.compile(
         r"#[^\r\n]*|^[ \t]*(?:\[(?P<section>\[[\w.\"' -]+)\]|(?P<table>\[[\w.\"' -]+))\][ \t]*(?=$|[\r#])"
@@ -179,7 +180,7 @@ class TomlDocument(EntryDocument):
 
 
 class PhpDocument(EntryDocument):
-    """Arrays of PHP: `'key' => 'value'` and `$texts['key'] = 'value'`."""
+    """PHP arrays: `'key' => 'value'` and `$texts['key'] = 'value'`."""
 
     entry = re.compile(
         r"//[^\r\n]*|#(?!\[)[^\r\n]*|/\*.*?(?:\*/|\Z)"
@@ -252,7 +253,7 @@ APPLE_COMMENT = r"/\*(?:[^*]|\*(?!/))*+\*/"  # no way back: many comments take n
 
 
 def decode_apple(written: str) -> str:
-    """Decodes an escape, of which octal codes are Latin-1, a line break or a run of blanks."""
+    """Decodes an escape (octal codes are Latin-1), a line break or a run of spaces."""
     if not written.startswith("\\"):
         return "\n" if written.strip(" \t") else " "
     if written[1:].isdigit() and len(written) == 4:
@@ -281,7 +282,7 @@ ARGUMENT = re.compile(r"\{\d")  # of `MessageFormat`, which doubles apostrophes
 
 
 def decode_property(written: str) -> str:
-    """Decodes an escape, a continued line, a run of blanks, or a quote of `MessageFormat`."""
+    """Decodes an escape, a continued line, a run of spaces, or a doubled quote of `MessageFormat`."""
     if not written.startswith("\\"):
         return "'" if written == "''" else " "
     return "" if written[1] in "\r\n" else decode_backslash(written)
@@ -302,7 +303,7 @@ MESSAGE_PROPERTY = build_syntax(rf"''?|{PROPERTY_ESCAPES}", {**PROPERTY_SPELLING
 
 
 class PropertiesDocument(EntryDocument):
-    """Java properties; with escapes in a file of ASCII alone, which every version of Java reads, or in Latin-1."""
+    """Java properties; non-ASCII characters are escaped in pure ASCII files, which any Java reads, and in Latin-1."""
 
     entry = re.compile(
         r"[ \t\f]*[#!][^\r\n]*(?:\r\n|[\r\n]|\Z)|[ \t\f]*(?:\r\n|[\r\n]|\Z)"

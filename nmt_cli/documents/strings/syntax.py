@@ -50,7 +50,7 @@ CAPITALISED_WORD = re.compile(r"\W*[A-ZÀ-Þ][a-zß-ÿ]")
 
 
 def is_text(text: str, name: str = "", outer: Iterable[str] = ()) -> bool:
-    """Whether a value is text for people; `name` is its key, `outer` are those of the values around it."""
+    """Whether a value is text for people; `name` is its key, and `outer` holds the keys of the values around it."""
     keys = (*outer, name)
     folded = (re.sub("[_-]", "", key.lower()) for key in (*keys, ".".join(keys)))  # `devDependencies`, `runs-on`
     if not CAPITALISED_WORD.match(text) and not NAMES_OF_PROGRAMS.isdisjoint(folded):
@@ -95,14 +95,14 @@ def read_string_items(raw: str, syntax: TextSyntax, nesting: int) -> Iterator[In
 
 
 def read_part(part: ChoicePart, syntax: TextSyntax, nesting: int) -> str | Paragraph:
-    """Returns a text of a choice as a paragraph; syntax as it is."""
+    """Returns a part of a choice: text as a paragraph, and syntax unchanged."""
     return Paragraph(list(read_string_items(part.text, syntax, nesting)), syntax.escape) if part.is_text else part.text
 
 
 def decode_backslash(written: str, controls: Mapping[str, str] = ESCAPED_LETTERS) -> str:
     r"""Decodes a backslash with what follows it: a code (`\xe9`, `\U0001f600`), or one character.
 
-    Or a run of UTF-16 units (`\ud83d\ude00`), in which half a character becomes U+FFFD.
+    Also decodes a run of UTF-16 units (`\ud83d\ude00`), in which half a character becomes U+FFFD.
     """
     if written[1] == "u" and len(written) > 2:
         return bytes.fromhex(written.replace("\\u", "")).decode("utf-16-be", "replace")
@@ -114,7 +114,7 @@ def decode_backslash(written: str, controls: Mapping[str, str] = ESCAPED_LETTERS
 def read_plain_items(raw: str, syntax: TextSyntax, wrappers: Sequence[Wrapper] = ()) -> Iterator[InlineItem]:
     """Yields the text of a string.
 
-    An entity of the document's own and such a placeable are code, a line break a break, what spells nothing a point.
+    The document's own entities and placeables are code, a line break is a break, and what spells nothing is a point.
     """
     position = 0
     for match in syntax.escapes.finditer(raw):

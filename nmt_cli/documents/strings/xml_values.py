@@ -2,7 +2,7 @@
 
     <data name="a"><value>Save file</value></data>      the text "Save file"; its name is a key
 
-Each format says which elements are strings, and how these are spelled.
+Each format defines which elements are strings, and how these are spelled.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ LINE_STARTS = ("x", "y", "dy")  # attributes with which a piece of a text begins
 
 
 class XmlValueDocument(Document):
-    """A file with texts in elements; its subclasses are the table."""
+    """A file with texts in elements; each subclass describes one format."""
 
     elements: ClassVar[frozenset[str]]
     syntax = XML_SYNTAX
@@ -76,7 +76,7 @@ class XmlValueDocument(Document):
 
 
 def read_marked_text(children: Sequence[XmlNode | MarkupToken], syntax: TextSyntax) -> Iterator[InlineItem]:
-    """Yields the text of an element, with inner elements as marks; one that begins a line separates it."""
+    """Yields the text of an element, with inner elements as marks; one that begins a line separates texts."""
     for child in children:
         if isinstance(child, XmlNode):
             if child.children and any(map(child.read, LINE_STARTS)):
@@ -131,7 +131,7 @@ class PropertyListDocument(XmlValueDocument):
     elements = frozenset({"dict", "array"})
 
     def read_element(self, node: XmlNode) -> Iterator[str | Paragraph]:
-        """Yields a dictionary or an array with its texts, each of which stands after its key."""
+        """Yields a dictionary or an array with its texts; each text follows its key."""
         categories = find_plural_categories(self.source.target_language)
         is_rule = any(child.text == PLURAL_RULE for child in node.elements)
         known = {child.text for child in node.elements if child.name == "key"}
@@ -189,7 +189,7 @@ def escape_android(text: str) -> str:
 
 
 def decode_section(written: str) -> str:
-    """Decodes an escape of a CDATA section, in which quotes are those of attributes."""
+    """Decodes an escape in a CDATA section, where double quotes belong to attributes and are kept."""
     return written if written == '"' else decode_android(written)
 
 
@@ -229,7 +229,7 @@ def read_resource(node: XmlNode, reads_all: bool) -> Iterator[str | Paragraph]:
 
 
 def make_value(items: list[InlineItem]) -> Paragraph:
-    """Returns the paragraph of a string; the quotes around it, which keep its blanks, stay at its ends."""
+    """Returns the paragraph of a string; enclosing quotes, which preserve its spaces, stay at its ends."""
     filled = [index for index, item in enumerate(items) if item.raw.strip()]
     ends = {filled[0], filled[-1]} if filled else set()
     if len(ends) < 2 or any(items[index].raw != '"' for index in ends):

@@ -62,8 +62,10 @@ def test_sentences_of_the_other_direction_are_reported(tmp_path: Path) -> None:
         nmt.evaluate(model="eng-deu", source=files[one], reference=files[other], metric="chrf", beam_size=1).warnings
         for one, other in (("deu", "eng"), ("eng", "deu"))
     ]
-    turned = "the text runs the other way: its references are in the language that eng-deu reads (eng -> deu)"
-    assert [[warning for warning in each if "way" in warning or "looks like" in warning] for each in warned] == [
+    turned = (
+        "the text runs in the opposite direction: its references are in the source language of eng-deu (eng -> deu)"
+    )
+    assert [[warning for warning in each if "direction" in warning or "looks like" in warning] for each in warned] == [
         [turned],
         [],
     ]

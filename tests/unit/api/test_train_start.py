@@ -63,8 +63,8 @@ def test_pairs_that_look_unlike_the_texts_of_a_model_do_not_start_from_it(tmp_pa
     starts = list_open_starts(request)
     assert choose(request) is None
     assert re.fullmatch(  # most texts of any profile of the package, whatever it was trained on last
-        r"does not start from eng-deu, [5-9]\d% of whose texts begin with a capital, but 0% of yours; "
-        r"--init-from eng-deu does",
+        r"does not start from eng-deu, because [5-9]\d% of its texts begin with a capital, but 0% of yours do; "
+        r"to start from it, add --init-from eng-deu",
         str(explain_start(None, starts, request.training)),
     )
 
@@ -72,8 +72,8 @@ def test_pairs_that_look_unlike_the_texts_of_a_model_do_not_start_from_it(tmp_pa
 def test_a_run_with_a_time_limit_says_why_it_starts_from_no_model(vietnamese: PreparedCorpus) -> None:
     request = make_request(vietnamese, ("time",), time="5m")
     assert explain_start(None, list_open_starts(request), request.training) == (
-        "does not start from eng-deu, since --time chooses the size of the network, though it has the same source "
-        "language; to start from it, add --init-from eng-deu"
+        "does not start from eng-deu, which has the same source language, because --time chooses the size of the "
+        "network; to start from it, add --init-from eng-deu"
     )
 
 

@@ -311,7 +311,7 @@ def test_what_a_word_was_taken_for_is_told(tmp_path: Path) -> None:
     ]
     notes = prepare(files, tmp_path / "prepared", PrepareOptions(target_language="Elbonian")).notes
     assert "the tag law is used as a domain; for the language Lauje, write to:law" in notes
-    assert any(note.startswith("the tag chatino is used as a domain; 6 languages have this name") for note in notes)
+    assert any(note.startswith("the tag chatino is used as a domain; 6 languages share this name") for note in notes)
     assert any(note.startswith("tags that name languages: shp Shipibo-Conibo;") for note in notes)
     assert any(note.startswith("Elbonian is not a language that nmt knows") for note in notes)
     unlisted = [note.split()[0] for note in list_unknown(["xx", "shipiboo", "qaa", "shp", "pt-BR", "deu", "zxy-Latn"])]

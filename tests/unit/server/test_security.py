@@ -117,7 +117,7 @@ def test_an_error_of_the_server_is_told_without_the_text(capfd: pytest.CaptureFi
         logging.getLogger("asyncio").error("a task\nconfidential", exc_info=ValueError("confidential"))
     assert b" 500 " in answer
     assert b'"line 1 was not translated: internal error"' in answer and b".py" not in answer
-    assert said[0].startswith("POST /translate: line 1 is not translated: nmt failed (ValueError at test_security.py:")
+    assert said[0].startswith("POST /translate: line 1 was not translated: nmt failed (ValueError at test_security.py:")
     assert "a task: ValueError" in said
     assert "confidential" not in "".join([*said, *capfd.readouterr()]) + answer.decode()
 
@@ -136,7 +136,7 @@ def test_a_failure_ends_markup_and_is_told_of_a_document_without_the_text() -> N
     on_page = client.post("/page/translate_file", files=files, data={**VALUES, "job": "1"}).json()
     assert on_page["flagged"][0]["checks"] == ["not translated: internal error"]
     place = "nmt failed (ZeroDivisionError at test_security.py:"
-    assert said[0].startswith(f"POST /translate: a text is not translated: {place}")
+    assert said[0].startswith(f"POST /translate: a text was not translated: {place}")
     assert all(line.startswith(f"text 2 of a document was not translated: {place}") for line in said[1:])
     assert len(said) == 3 and "confidential" not in "".join(said)
 

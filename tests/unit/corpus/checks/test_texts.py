@@ -432,7 +432,7 @@ def test_a_single_file_that_is_not_what_its_name_says_is_found(tmp_path: Path) -
     table = write_tsv(tmp_path / "en-de.tsv", FRENCH_PAIRS)
     (finding,) = prepare(table, tmp_path / "one", PrepareOptions()).manifest.findings
     assert finding.problem.startswith(
-        "a file whose target reads as French, but is treated as German; to change this, use"
+        "a file whose target looks like French, but is treated as German; to change this, use"
     )
     write_tsv(table, [*FRENCH_PAIRS, ("Room 7.", "Salle 8.")])  # the file comes before any other finding
     with pytest.raises(DataError, match="--strict: 401 other-file, 1 numbers"):
@@ -466,7 +466,7 @@ def test_rows_that_are_not_what_their_column_of_languages_says_are_found(tmp_pat
     table = tmp_path / "toy.tsv"
     table.write_text("English\ttarget\tlanguage\n" + "".join("\t".join(row) + "\n" for row in rows))
     problems = [finding.problem for finding in prepare(table, tmp_path / "d", PrepareOptions()).manifest.findings]
-    assert sorted(problem.partition(";")[0].rpartition("reads as ")[2] for problem in problems) == [
+    assert sorted(problem.partition(";")[0].rpartition("looks like ")[2] for problem in problems) == [
         "French, but is treated as Danish",
         "German, but is treated as Latin",
     ]
