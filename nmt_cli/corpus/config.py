@@ -1,4 +1,4 @@
-"""The settings of `nmt prepare`. Standard library only: the command line builds options from them."""
+"""The settings of `nmt prepare`. Uses only the standard library: the command line builds options from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prepared directory as its readers see it: pairs, ids, tokenizers, pictures; mixed with others, or reversed."""
+"""The prepared directory as its readers see it: pairs, ids, tokenizers, pictures; also as a mixture, or reversed."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PreparedCorpus:
     def load(cls, directory: Path) -> Self:
         """Loads and checks a prepared directory.
 
-        Raises NotFoundError if it does not exist, DamagedError naming a file that is missing or was changed.
+        Raises NotFoundError if it does not exist, and DamagedError, naming the file, if one is missing or was changed.
         """
         manifest = Manifest.read(directory)
         manifest.check(directory)
@@ -100,11 +100,11 @@ class PreparedCorpus:
         return not self.manifest.source.is_text
 
     def require_text(self, problem: str, hint: str = "") -> SubwordStatistics:
-        """Returns the facts about source texts. Raises OptionError, saying who cannot read them, for pictures."""
+        """Returns the facts about source texts. Raises OptionError for pictures, saying who cannot read them."""
         return self.manifest.source.require_text(self.directory, problem, hint)
 
     def select_texts(self, sources: Sequence[str]) -> Sequence[str]:
-        """Returns those of the sources, as they are named in the pairs, that are text: all, or none if pictures."""
+        """Returns the sources, as named in the pairs, that are text: all of them, or none if they are pictures."""
         return self.manifest.source.select_texts(sources)
 
     @property
@@ -171,7 +171,7 @@ class PreparedCorpus:
 
     @contextmanager
     def open_file(self, name: str) -> Iterator[TextIO]:
-        """Opens a file of the corpus. Raises DamagedError if the block cannot read it."""
+        """Opens a file of the corpus. Raises DamagedError if the `with` block cannot read it."""
         path = self.directory / name
         try:
             with path.open(encoding="utf-8", newline="\n") as file:
@@ -212,7 +212,7 @@ class PreparedCorpus:
         return read_tag_sets(encoded.source.require_sentences("pictures have no tags"), self.source_tokenizer)
 
     def read_text_sizes(self, split: str) -> tuple[int, ...]:
-        """Returns the sizes of the texts that the pairs of "dev" or "test" are, in order; none if order means nothing.
+        """Returns the sizes of the successive texts in "dev" or "test"; none if the order of pairs means nothing.
 
         Only a corpus that was prepared with context has texts.
         """
@@ -334,7 +334,7 @@ def describe_mixture(corpus: PreparedCorpus, directory: Path, counts: Mapping[st
 
 
 def hash_sentences(sentences: Sequence[str]) -> NDArray[np.uint64]:
-    """Returns the key of each sentence, which ignores case and marks."""
+    """Returns the key of each sentence, ignoring case and punctuation."""
     keys = b"".join(hash_text(make_sentence_key(sentence)) for sentence in sentences)
     return np.frombuffer(keys, np.uint64)
 
@@ -352,8 +352,8 @@ def reverse_corpus(corpus: PreparedCorpus) -> ReversedCorpus:
 class ReversedCorpus(PreparedCorpus):
     """The corpus with its sides swapped.
 
-    The target of a joint vocabulary has only the first pieces, the source all of them. In the other direction both
-    sides have all: the new sources are re-encoded, since a network must learn the pieces that it will read.
+    With a joint vocabulary, the target may use only the first pieces, while the source uses all of them. When reversed,
+    both sides use all: the new sources are re-encoded, since a network must learn the pieces that it will read.
     """
 
     encoded: dict[str, EncodedSplit] = field(default_factory=dict, compare=False, repr=False)  # by split, once read
@@ -412,9 +412,9 @@ class ReversedCorpus(PreparedCorpus):
         return EncodedSplit(Sentences(source.ids, source.offsets), Ragged(target.ids, target.offsets))
 
     def encode_anew(self, ids: Ragged) -> Ragged:
-        """Re-encodes sentences in the whole joint vocabulary, of which `ids` use the first pieces.
+        """Re-encodes sentences with the whole joint vocabulary; `ids` use only its first pieces.
 
-        Sentences with unknown tokens keep their ids, whose meaning is unchanged.
+        If any token is unknown, returns `ids` as they are, since they still mean the same.
         """
         if not self.has_joint_vocabulary:
             return ids
@@ -428,7 +428,7 @@ class ReversedCorpus(PreparedCorpus):
 
 
 def split_at_separator(ids: list[int], separator: int | None) -> list[list[int]]:
-    """Returns a sentence, with its context before it, if there is one."""
+    """Returns the ids of the context, if there is one, and those of the sentence."""
     if separator not in ids:
         return [ids]
     position = ids.index(separator)
@@ -436,5 +436,5 @@ def split_at_separator(ids: list[int], separator: int | None) -> list[list[int]]
 
 
 def join_contexts(parts: list[list[int]], separator: int | None) -> list[int]:
-    """Returns the ids of a sentence after those of its context."""
+    """Returns the ids of a sentence, preceded by those of its context, if it has one."""
     return parts[0] if separator is None or len(parts) == 1 else [*parts[0], separator, *parts[1]]

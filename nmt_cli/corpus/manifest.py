@@ -79,7 +79,7 @@ class SubwordStatistics:
         return self
 
     def select_texts(self, sources: Sequence[str]) -> Sequence[str]:
-        """Returns those of the sources, as they are named in the pairs, that are text: all."""
+        """Returns the sources, as named in the pairs, that are text: all of them."""
         return sources
 
     def group_references(self, pairs: Iterable[SentencePair], tags: Iterable[TagSet]) -> list[ReferencedSource]:
@@ -94,7 +94,7 @@ class SubwordStatistics:
         )
 
     def list_headlines(self) -> list[str]:
-        """Returns what `nmt prepare` says about the sources besides their subwords: nothing."""
+        """Returns what `nmt prepare` says about the sources beyond their subwords: nothing."""
         return []
 
     def list_details(self, side: str) -> list[str]:
@@ -166,7 +166,7 @@ class PictureStatistics:
         return [" ".join(self.describe("source"))]
 
     def list_details(self, side: str) -> list[str]:
-        """Returns nothing, since the line about the pictures says all."""
+        """Returns nothing, since the line about the pictures says it all."""
         return []
 
     def describe_subwords(self, target: SubwordStatistics, kind: TokenizerKind) -> str:
@@ -176,7 +176,7 @@ class PictureStatistics:
 
 
 def describe_unknown(kind: TokenizerKind, shares: str) -> str:
-    """Says what a vocabulary of a kind cannot spell, with its `shares` of dev and test."""
+    """Says what a vocabulary of this kind cannot spell, and the `shares` of that in dev and test."""
     if kind not in UNKNOWN_UNITS:
         return "every character can be encoded"
     return f"{UNKNOWN_UNITS[kind]} outside the vocabulary become <unk> (in dev and test: {shares})"
@@ -234,7 +234,7 @@ class Finding:
 
     @property
     def effect(self) -> str:
-        """The action as messages name it; the word in the file is older."""
+        """The action as messages name it; the file keeps an older word."""
         return "repaired" if self.action == "mended" else self.action
 
 
@@ -274,7 +274,7 @@ class MonolingualText:
 
 @dataclass(frozen=True, kw_only=True)
 class TaggedRun:
-    """Successive sentences that have the same tags, separated by blanks."""
+    """Successive sentences with the same tags, which are separated by spaces."""
 
     tags: str
     count: Count
@@ -282,7 +282,7 @@ class TaggedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class TextOrder:
-    """The training pairs that are learned with the previous sentence, and the order of the others."""
+    """The number of training pairs learned with the previous sentence, and the texts that make up dev and test."""
 
     pairs: Count = 0
     texts: dict[str, tuple[Count, ...]] = dataclasses.field(default_factory=dict)  # of dev and test: their sizes
@@ -327,7 +327,7 @@ class Manifest:
 
     @property
     def direction(self) -> str:
-        """The languages, with those that only tags name: `eng -> deu, nld`."""
+        """The languages, including those that only tags name: `eng -> deu, nld`."""
         sides = []
         for language, purpose in ((self.source_language, TagPurpose.SOURCE), (self.target_language, TagPurpose.TARGET)):
             others = [tag.value for tag in map(parse_tag_name, self.tags) if tag.kind is purpose]
@@ -336,7 +336,7 @@ class Manifest:
 
     @property
     def has_joint_vocabulary(self) -> bool:
-        """Whether both languages share one vocabulary, of which the target may use only the beginning."""
+        """Whether both languages share one vocabulary; the target may use only its beginning."""
         return self.source.files == (JOINT_NAME,)
 
     @classmethod
@@ -379,7 +379,7 @@ class Manifest:
         return hashlib.sha256(f"reversed {self.fingerprint}".encode()).hexdigest()
 
     def check(self, directory: Path) -> None:
-        """Raises DamagedError naming the first output that is missing or was changed, a large one in its size."""
+        """Raises DamagedError naming the first missing or changed output; checks only the size of large ones."""
         for name, record in self.outputs.items():
             path = directory / name
             if not path.is_file():

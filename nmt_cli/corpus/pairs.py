@@ -48,7 +48,7 @@ def drop_contexts(rows: Ragged, tokenizer: Tokenizer) -> Ragged:
 
 
 def prepend_contexts(rows: Ragged, contexts: Sequence[str | None], tokenizer: Tokenizer) -> Ragged:
-    """Returns N sentences, each after its context, if any, and the separator."""
+    """Returns N sentences, each preceded by its context and the separator if it has a context."""
     texts = [text for text in contexts if text is not None]
     if not texts:
         return rows
@@ -67,7 +67,7 @@ def prepend_tag_sets(rows: Ragged, tag_sets: Sequence[TagSet], tokenizer: Tokeni
 
 
 def number_languages(tag_sets: Sequence[TagSet]) -> IntArray:
-    """Returns (N,) numbers, counted from 0, that are equal for rows whose tags name the same languages."""
+    """Returns numbers (N,), counted from 0, that are equal for rows whose tags name the same languages."""
     kinds = TagPurpose.TARGET, TagPurpose.SOURCE
     languages_of = {tags: tuple(find_tag_value(tags, kind) or "" for kind in kinds) for tags in set(tag_sets)}
     numbers = {languages: number for number, languages in enumerate(sorted(set(languages_of.values())))}
@@ -83,7 +83,7 @@ SELECTED = 20_000  # texts whose places are looked up at a time
 class Texts(Sequence[str]):
     """N texts in one UTF-8 buffer, which takes a quarter of the memory of a list and can be viewed as an array.
 
-    `data` is what its bytes are kept in, `ends` the offset at which each ends. By default both are in memory.
+    `data` holds the bytes, and `ends` the offset at which each text ends. By default, both are in memory.
     """
 
     def __init__(self, data: Column | None = None, ends: Column | None = None) -> None:
@@ -228,43 +228,43 @@ class Pairs:
             self.facts.checksums[row] = zlib.crc32(f"{self.source[row]}\t{self.target[row]}".encode())
 
     def number_tags(self, tags: TagSet) -> int:
-        """Returns the number of these tags in `tag_sets`, to which new ones are added."""
+        """Returns the index of these tags in `tag_sets`, adding them if they are new."""
         if tags not in self.tag_sets:
             self.tag_sets.append(tags)
         return self.tag_sets.index(tags)
 
     @property
     def language_numbers(self) -> IntArray:
-        """(N,) numbers that are equal for pairs whose tags name the same languages."""
+        """The numbers (N,) that are equal for pairs whose tags name the same languages."""
         return number_languages(self.tag_sets).astype(np.uint16)[self.facts.tags]
 
     @property
     def is_kept(self) -> BoolArray:
-        """(N,) whether each pair is still kept."""
+        """A mask (N,) of the pairs that are still kept."""
         return np.asarray(self.reasons == 0)
 
     def has_role(self, role: Role) -> BoolArray:
-        """Returns (N,) whether each pair comes from an input for this split; the corpus itself has the role "train"."""
+        """Returns a mask (N,) of the pairs from inputs for this split; the corpus itself has the role "train"."""
         input_has_role: BoolArray = np.array([input_role == role for input_role in self.input_roles], dtype=np.bool_)
         return input_has_role[self.facts.input_numbers]
 
     def rank(self, rows: IntArray) -> NDArray[np.float64]:
-        """Returns the weights of rows (R,): of equal pairs, the one of the highest weight is kept."""
+        """Returns the weights (R,) of rows; among equal pairs, the one with the highest weight is kept."""
         weights: NDArray[np.float64] = np.array(self.input_weights, np.float64)[self.facts.input_numbers[rows]]
         return weights
 
     @property
     def may_be_held_out(self) -> BoolArray:
-        """(N,) whether each pair comes from an input from which dev and test pairs may be drawn."""
+        """A mask (N,) of the pairs from inputs that dev and test pairs may be drawn from."""
         training_only = self.input_training_only or [False] * len(self.input_names)
         is_open: BoolArray = ~np.array(training_only, dtype=np.bool_)
         return is_open[self.facts.input_numbers]
 
     @property
     def connecting_keys(self) -> list[NDArray[np.uint64]]:
-        """For each connecting side (N,) keys, and those of the groups, if any; 0 is the key of none.
+        """The keys (N,) of each connecting side, and those of the groups, if any; 0 means no key.
 
-        Pairs with equal keys of a kind must not appear in two splits.
+        Pairs with equal keys of the same kind must not appear in different splits.
         """
         facts = self.facts
         keys = [facts.source_keys if side == "source" else facts.target_keys for side in self.connecting_sides]

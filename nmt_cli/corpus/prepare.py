@@ -141,9 +141,9 @@ def prepare(
     """Makes the prepared corpus `directory` from one or several inputs: all of it, or nothing.
 
     Raises NotFoundError, DataError, OptionError or OutputError, if possible before the work begins. `replace` replaces
-    a prepared corpus, and never anything else; `resume` goes on where an interrupted run was, with the same result.
+    a prepared corpus, and never anything else; `resume` continues an interrupted run, with the same result.
     Several `processes` share the work, with the same result; the calling module must then be importable without side
-    effects. `report` (.html or .json) has all findings, even refused ones.
+    effects. `report` (.html or .json) lists all findings, even refused ones.
     """
     started = time.monotonic()
     inputs = check_request(source, directory, config, replace=replace, report=report)
@@ -180,7 +180,7 @@ def check_corpus(
 ) -> tuple[CheckedCorpus, PrepareOptions]:
     """Reads, checks and splits the pairs and the text without translations, and adds notes for the user.
 
-    Returns them with the settings, of which the pairs decide some.
+    Returns them with the settings, some of which depend on the pairs.
     """
     workspace, report_progress = circumstances.workspace, circumstances.report_progress
     read = partial(read_pairs, config=config, report_progress=report_progress, processes=circumstances.processes)
@@ -283,7 +283,7 @@ def open_all_monolingual(config: PrepareOptions, inputs: CorpusInputs) -> dict[S
 def check_pairs(
     pairs: Pairs, config: PrepareOptions, report_progress: PrepareProgress, only_checks: frozenset[str] | None
 ) -> tuple[Finding, ...]:
-    """Returns the findings of all checks, or of those with these names; near-duplicates of held-out pairs are last."""
+    """Returns the findings of all checks, or of those with these names; near-duplicates of held-out pairs come last."""
     findings = run_checks(pairs, config, lambda done: report_progress("checking", done, len(CHECKS)), only_checks)
     return findings + drop_near_held_out(pairs, config)
 

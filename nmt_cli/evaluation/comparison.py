@@ -42,7 +42,7 @@ class Cell:
     is_best: bool
 
     def write(self, best: str, spread: str, letters: str) -> str:
-        """Returns the cell in a markup, whose templates (%) the best score, a known spread and letters fill."""
+        """Returns the cell as markup; the arguments are % templates for the best score, a known spread, and letters."""
         number = f"{self.value:.1f}"
         shown = [best % number if self.is_best else number, "" if self.spread is None else spread % self.spread]
         return "".join([*shown, letters % self.letters if self.letters else ""])
@@ -75,7 +75,7 @@ class SystemComparison:
         return min(range(len(values)), key=lambda position: sign * values[position])
 
     def make_cells(self, metric: str) -> list[Cell]:
-        """Returns the cell of each system; the best of several is known."""
+        """Returns the cell of each system, marking the best of several."""
         best = self.find_best(metric) if len(self.names) > 1 else None
         return [replace(cell, is_best=row == best) for row, cell in enumerate(self.measure_cells(metric))]
 
@@ -241,9 +241,9 @@ MARK = "**"  # around the best score, where the output can be bold
 
 
 def format_table(comparison: SystemComparison, width: int | None = None) -> list[str]:
-    """Returns the table, systems down and scores across, split into parts of at most `width` columns; None: unsplit.
+    """Returns the table, systems down and scores across, in parts of at most `width` columns; unsplit if that is None.
 
-    The best score of each metric is enclosed in two MARKs, which take no room.
+    The best score of each metric is enclosed in two MARKs, which take up no room.
     """
     longest = max(map(count_columns, comparison.names))
     cells = {metric: format_column(comparison, metric) for metric in comparison.metrics}

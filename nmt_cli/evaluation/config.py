@@ -1,4 +1,4 @@
-"""Settings of the metrics. Standard library only: they become options of the command line."""
+"""The settings of the metrics. Uses only the standard library: they become options of the command line."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def translate_text(
 
 
 def force_references(text: ParallelText, translator: LineTranslator, limit: int | None) -> list[ForcedTarget]:
-    """Scores the first references with the model; one on which nmt itself fails has no tokens."""
+    """Scores the first references with the model; a reference on which nmt itself fails gets no tokens."""
     import numpy as np  # which `nmt --help` does not need
 
     from nmt_cli.search.forced import ForcedTarget
@@ -170,7 +170,7 @@ def list_confidences(translations: Sequence[Translation]) -> tuple[tuple[float, 
 def list_measured(translations: Sequence[Translation]) -> tuple[int, ...]:
     """Returns the rows whose confidence a score can judge: those of one sentence, or all if these are few.
 
-    The confidence of several sentences is that of the worst, of which the score of the whole text says little.
+    The confidence of several sentences is that of the worst, about which the score of the whole text says little.
     """
     single = tuple(row for row, translation in enumerate(translations) if translation.least_sure is None)
     return single if len(single) >= FEWEST_MEASURED else tuple(range(len(translations)))
@@ -293,7 +293,7 @@ def list_details(scores: Mapping[str, Score]) -> dict[str, str]:
 def tabulate_sentences(reports: Mapping[str, Report], metrics: Sequence[str]) -> list[list[str]]:
     """Returns a header and a row per sentence, for a .tsv file: its texts, and each system's hypothesis and scores.
 
-    The systems have names, which follow their columns' names; a single one may have an empty name.
+    The names of a system's columns end with its own name; a single system may have an empty name.
     """
     first = next(iter(reports.values())).material
     count = len(first.references[0])
@@ -317,7 +317,7 @@ SHOWN = ("bleu", "chrf", "ter")  # of the metrics that are asked for; else the f
 
 @dataclass(frozen=True)
 class TagRow:
-    """The scores of the sentences with a tag; without a number of sentences, the mean over several tags."""
+    """The scores of the sentences with a tag; if it has no number of sentences, the mean over several tags."""
 
     name: str
     scores: Mapping[str, float]  # by the name of the metric as it is printed
@@ -326,7 +326,7 @@ class TagRow:
 
 @dataclass(frozen=True)
 class TagScores:
-    """The rows of all tags, by kind, each kind of several tags with its mean."""
+    """The rows of all tags by kind; a kind with several tags also has a row for their mean."""
 
     rows: tuple[TagRow, ...]
 
@@ -335,7 +335,7 @@ class TagScores:
         return {row.name: asdict(row) for row in self.rows}
 
     def make_table(self) -> list[list[str]]:
-        """Returns the heads of a table, and its rows: name, scores and number of sentences."""
+        """Returns a table's column headings, and its rows: name, scores and number of sentences."""
         rows = []
         for row in self.rows:
             values = [f"{value:.2f}" for value in row.scores.values()]
@@ -354,7 +354,7 @@ class TagScores:
 
 
 def score_by_tag(names: Sequence[str], material: Material, config: ScoreOptions) -> TagScores | None:
-    """Returns the scores of each tag; None if no sentence has any, or if no metric of sentences alone is asked for."""
+    """Returns the scores of each tag; None if no sentence has one, or no requested metric needs only the sentences."""
     tags = sorted(
         {tag for tags in material.tags for tag in tags}, key=lambda tag: (list(TagPurpose).index(tag.kind), tag)
     )
@@ -369,7 +369,7 @@ def score_by_tag(names: Sequence[str], material: Material, config: ScoreOptions)
 
 
 def score_tag(tag: Tag, names: Sequence[str], material: Material, config: ScoreOptions) -> TagRow:
-    """Returns the scores of the sentences of one tag, in the words of its language if it names one."""
+    """Returns the scores of the sentences with one tag, tokenised for its language if it names one."""
     chosen = [row for row, tags in enumerate(material.tags) if tag in tags]
     hypotheses = [material.hypotheses[row] for row in chosen]
     references = [material.references[row] for row in chosen]

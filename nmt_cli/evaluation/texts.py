@@ -92,8 +92,9 @@ def read_side(path: Path, role: SideRole) -> SideText:
 def open_lines(path: Path) -> tuple[FileFormat, list[str]]:
     """Returns the format and lines of a file or of standard input, split only at line feeds.
 
-    Other line ends of Unicode (U+2028, U+0085, ...) stay inside their sentence: splitting there would shift all later
-    lines. Raises NotFoundError, and DataError for other formats, and naming the line with invalid UTF-8.
+    Other Unicode line ends (U+2028, U+0085, ...) stay inside their sentence: splitting there would shift all later
+    lines. Raises NotFoundError if the file is missing, and DataError for other formats or, naming the line, for invalid
+    UTF-8.
     """
     name = "standard input" if path == STDIN else str(path)
     with open(0 if path == STDIN else require_file(path), "rb", closefd=path != STDIN) as file:
@@ -129,7 +130,7 @@ def read_table(path: Path, lines: list[str], role: SideRole, column: str | None,
 
 
 def parse_csv(path: Path, lines: list[str]) -> dict[int, list[str]]:
-    """Returns the rows of a table with quoted cells by their numbers, replacing line breaks within cells by blanks.
+    """Returns the numbered rows of a table with quoted cells, replacing line breaks within cells with spaces.
 
     A blank line is an empty text in a single-column table, and is skipped in any other.
     """
@@ -242,7 +243,7 @@ def read_lines_of(path: Path, role: SideRole) -> list[str]:
 
 
 def read_files(lines: Path, references: Sequence[Path], role: SideRole = "hypothesis") -> ParallelText:
-    """Reads a file of sentences and their references, from files with as many sentences.
+    """Reads a file of sentences, and their references from files with equally many.
 
     Raises DataError if the numbers of lines differ, naming both, or if the files are empty.
     """
@@ -264,7 +265,7 @@ def read_files(lines: Path, references: Sequence[Path], role: SideRole = "hypoth
 
 
 def list_language_warnings(declared: Sequence[DeclaredLanguage], model: tuple[str, str] | None) -> list[str]:
-    """Returns a message per file in a language other than the model's or, without a model, than the first file's."""
+    """Returns a message for each file in a language other than the model's or, without a model, the first file's."""
     warnings = []
     for language in declared:
         others = [other for other in declared if (other.role == "source") == (language.role == "source")]

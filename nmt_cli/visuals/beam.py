@@ -41,7 +41,7 @@ def select_nodes(beam: TracedBeam) -> list[int]:
 
 
 def list_children(beam: TracedBeam, nodes: Sequence[int]) -> dict[int, list[int]]:
-    """Returns the children of each of `nodes` among them: the translation's own first, then by probability."""
+    """Returns the children that each of `nodes` has among them: the translation's own first, then by probability."""
     children: dict[int, list[int]] = {index: [] for index in nodes}
     for index in nodes[1:]:
         children[beam.nodes[index].parent].append(index)

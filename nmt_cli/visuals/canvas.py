@@ -1,4 +1,4 @@
-"""Shared by all pictures: file formats, fonts, quiet and reproducible drawing. Knows matplotlib."""
+"""What all pictures share: file formats, fonts, quiet and reproducible drawing. Knows matplotlib."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def check_suffix(path: Path, allowed: Sequence[str] = SUFFIXES) -> None:
 def write_figure(path: Path, text: str, build: Callable[[], Figure], *, title: str) -> str:
     """Writes the figure built by `build` to a PNG, SVG or PDF file; `text` is all text in it.
 
-    The same input gives the same SVG and PDF. Returns the characters that no installed font can show: they are boxes;
+    The same input gives the same SVG and PDF. Returns the characters that no installed font can show, drawn as boxes;
     an SVG leaves fonts to the viewer, so nothing is returned for it.
     """
     kind = path.suffix.lower().removeprefix(".")

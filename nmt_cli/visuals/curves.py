@@ -1,6 +1,6 @@
 """Learning curves: loss, BLEU, chrF and learning rate by epoch, from the history of a model.
 
-Reads only `history.jsonl` of a model.
+Reads only a model's `history.jsonl`.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def build_curves_figure(histories: Histories) -> Figure:
 
 
 def plot_history(axes: Any, panel: CurvePanel, history: History) -> None:
-    """Plots the curves of one model; for losses, also that of training."""
+    """Plots the curves of one model; for losses, the training curve too."""
     style_axes(axes, panel.title)
     keys = ("loss", "dev_loss") if panel.key == "dev_loss" else (panel.key,)
     for key, colour, dashes in zip(keys, (BLUE, ORANGE), ("-", "--"), strict=False):
@@ -146,9 +146,9 @@ def find_best_epoch(history: History) -> Mapping[str, Any] | None:
 
 
 def label_best(axes: Any, panel: CurvePanel, best: Mapping[str, Any], history: History) -> None:
-    """Writes number and value of the best epoch beside its dotted line, on the side with more room.
+    """Writes the number and value of the best epoch beside its dotted line, on the side with more room.
 
-    It avoids the curve: at the bottom, but below the names of the falling losses.
+    To avoid the curve, it is at the bottom or, for losses, which fall, below the names of the curves.
     """
     epochs = [record["epoch"] for record in history]
     right = best["epoch"] - epochs[0] <= epochs[-1] - best["epoch"]
@@ -166,7 +166,7 @@ def label_best(axes: Any, panel: CurvePanel, best: Mapping[str, Any], history: H
 
 
 def plot_histories(axes: Any, panel: CurvePanel, histories: Histories) -> None:
-    """Plots one curve for each model, and its training loss in a faint one; a ring marks its best epoch."""
+    """Plots one curve for each model, with its training loss as a faint one; a ring marks its best epoch."""
     is_loss = panel.key == "dev_loss"
     style_axes(axes, "loss (nats per target token; faint: training)" if is_loss else panel.title)
     for (name, history), (colour, dashes, marker) in zip(histories.items(), cycle(LINE_STYLES), strict=False):
@@ -277,7 +277,7 @@ def draw_statistics(corpora: Corpora, path: Path) -> str:
 def build_statistics_figure(corpora: Corpora) -> Figure:
     """Draws four panels: lengths in words and subwords, word frequencies, and the lengths of pairs.
 
-    For several corpora: lengths and frequencies of either side, a line per corpus.
+    For several corpora, draws the lengths and frequencies of each side, with a line per corpus.
     """
     figure = create_figure(9.2, 6.6)
     panels = figure.subplots(2, 2)
@@ -391,7 +391,7 @@ def add_side_legend(axes: Any) -> None:
 
 
 def format_several(corpora: Corpora) -> list[str]:
-    """Returns the statistics of each corpus as lines for a terminal, below its name where there are several."""
+    """Returns the statistics of each corpus as lines for a terminal, below its name if there are several."""
     lines: list[str] = []
     for name, statistics in corpora.items():
         lines += [*(["", f"{name}:"] if len(corpora) > 1 else []), *format_statistics(statistics)]

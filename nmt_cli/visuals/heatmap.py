@@ -1,4 +1,4 @@
-"""Draws the attention of a translation: as a heat map, over a picture, or a sheet of all heads."""
+"""Draws the attention of a translation: as a heat map, over a picture, or as a sheet of all heads."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Panel(NamedTuple):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All texts in it."""
+        """All text in the panel."""
         return (*self.labels.down, *self.labels.across, *self.labels[2:], *self.title)
 
 
@@ -107,7 +107,7 @@ def measure_panel(panel: Panel, cell: float) -> tuple[float, float]:
 
 
 def draw_panel(figure: Figure, panel: Panel, cell: float, top: float, left: float) -> tuple[Axes, Any]:
-    """Draws the cells and tokens of a panel, all of it right of `left` inches; returns its axes and its mesh."""
+    """Draws the cells and tokens of a panel, all to the right of `left` inches; returns its axes and its mesh."""
     axes = figure.add_axes((0, 0, 1, 1))
     mesh = axes.pcolormesh(
         panel.attention.T,  # (S, T)
@@ -157,7 +157,7 @@ def label_axes(figure: Figure, axes: Axes, labels: AxisLabels, cell: float) -> N
 def label_cells(
     axes: Any, labels: AxisLabels, size: float, *, pad: int, is_left: bool = True, is_top: bool = True, **style: Any
 ) -> None:
-    """Writes the tokens beside the cells if these are at the left, and above them, in `style`, if they are on top."""
+    """Writes the tokens beside the cells of a leftmost panel and, in `style`, above those of a topmost one."""
     axes.invert_yaxis()
     axes.xaxis.tick_top()
     for set_ticks, tokens, is_shown, of_side in (
@@ -179,7 +179,7 @@ def has_touching_labels(figure: Figure, axes: Axes, cell: float, gap: float) -> 
 
 
 def add_colour_bar(figure: Figure, axes: Axes, mesh: Any, longest: float) -> None:
-    """Adds a slim scale right of the cells of `axes`, downwards from their top: slanted labels are above it."""
+    """Adds a slim scale to the right of the cells of `axes`, extending down from their top, below slanted labels."""
     from matplotlib.ticker import MaxNLocator
 
     width, height = figure.get_size_inches()

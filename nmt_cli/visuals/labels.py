@@ -1,4 +1,4 @@
-"""Labels of pieces and words, their attention merged, and its colours: the same in pictures and on pages."""
+"""Labels of pieces and words, their merged attention, and its colours: the same in pictures and on pages."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def label_rivals(pieces: Sequence[str]) -> list[str]:
 
 
 def are_words(pieces: Sequence[str]) -> bool:
-    """Whether pieces are whole words: none has the mark with which the first subword begins."""
+    """Whether pieces are whole words: none begins with the mark of a word's first subword."""
     return not any(piece.startswith(BLANK) for piece in pieces)
 
 
@@ -191,7 +191,8 @@ def group_words(pieces: Sequence[str]) -> Groups:
 def split_word(pieces: Sequence[str], group: list[int]) -> Groups:
     """Splits the text between spaces into preceding punctuation, the word, and following punctuation.
 
-    In scripts without spaces it is split into its pieces. A final apostrophe is a letter, if none opens a quotation.
+    In scripts without spaces, splits it into its pieces. A final apostrophe counts as a letter unless one opens a
+    quotation.
     """
     if any(is_wide(character) for index in group for character in pieces[index]):
         return join_blanks(pieces, group_bytes(pieces, group))
@@ -209,7 +210,7 @@ def split_word(pieces: Sequence[str], group: list[int]) -> Groups:
 
 
 def strip_marks(piece: str) -> str:
-    """Removes the marks of spaces and joiners from a piece."""
+    """Removes the space and joiner marks from a piece."""
     return piece.replace(BLANK, "").removeprefix(JOINER)
 
 
@@ -298,7 +299,7 @@ def describe_view(view: LabelledAttention) -> dict[str, Any]:
 
 
 def encode_data(value: Any) -> str:
-    """Returns JSON in which no HTML parser can find the end of its element."""
+    """Returns JSON in which an HTML parser cannot find the end of the enclosing element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
     return "".join(escapes.get(character, character) for character in text)

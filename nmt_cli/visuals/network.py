@@ -34,7 +34,7 @@ ATTENTION_NAMES = {
 
 @dataclass(frozen=True)
 class NetworkBlock:
-    """A part of the network, positioned by column and row, counted from the bottom."""
+    """A part of the network, positioned by column and by row, counting rows from the bottom."""
 
     name: str
     title: str
@@ -69,7 +69,7 @@ class NetworkDiagram:
 
 
 def describe_blocks(config: ModelConfig, vocabularies: Vocabularies, sizes: Mapping[str, int]) -> NetworkDiagram:
-    """Returns the diagram of a network; `sizes` are the numbers of all its weights by name."""
+    """Returns the diagram of a network; `sizes` holds the number of values in each of its weights, by name."""
     if isinstance(config, TransformerConfig):
         diagram = describe_transformer(config, vocabularies)
     else:
@@ -78,7 +78,7 @@ def describe_blocks(config: ModelConfig, vocabularies: Vocabularies, sizes: Mapp
 
 
 def count_weights(blocks: Sequence[NetworkBlock], sizes: Mapping[str, int]) -> tuple[NetworkBlock, ...]:
-    """Returns the blocks with their numbers of weights: each weight counts for the block with its longest prefix."""
+    """Returns the blocks with their weight counts: a weight belongs to the block with the longest matching prefix."""
     counts = {block.name: 0 for block in blocks}
     for name, size in sizes.items():
         path = name.removeprefix("network/")
@@ -141,7 +141,7 @@ def describe_rnn(config: RnnConfig, vocabularies: Vocabularies) -> NetworkDiagra
 
 
 def describe_comparison(config: RnnConfig) -> tuple[str, ...]:
-    """Returns the width in which attention compares, and that of its context."""
+    """Returns the width in which attention compares states, and the width of its context."""
     context = f"context {config.memory_width} wide"
     if config.attention == "none":
         return ("the encoder's last state at every step", context)
@@ -216,7 +216,7 @@ def draw_network(diagram: NetworkDiagram, path: Path, *, title: str) -> str:
 
 
 def build_network_figure(diagram: NetworkDiagram, title: str) -> Figure:
-    """Draws the encoder at the left, the decoder at the right, and between them where attention joins."""
+    """Draws the encoder on the left, the decoder on the right, and the attention between them."""
     rows = max(block.row for block in diagram.blocks) + 1
     width, height = 2 * COLUMN + WIDTH + 0.9, rows * ROW
     figure = create_figure(width, height)
@@ -247,7 +247,7 @@ def locate_top(block: NetworkBlock) -> float:
 
 
 def draw_block(axes: Any, block: NetworkBlock) -> None:
-    """Draws a rounded box with the title, the details and the number of weights; of mere tokens, only the text."""
+    """Draws a rounded box with the title, the details and the number of weights; for mere tokens, only the text."""
     from matplotlib.patches import FancyBboxPatch
 
     x, y = locate_middle(block)
@@ -267,7 +267,7 @@ def draw_block(axes: Any, block: NetworkBlock) -> None:
 
 
 def draw_arrow(axes: Any, diagram: NetworkDiagram, arrow: NetworkArrow) -> None:
-    """Draws an arrow: upwards in a column, else along a corner that keeps it clear of the blocks."""
+    """Draws an arrow: upwards in a column, else around a corner that keeps it clear of the blocks."""
     start, end = diagram.find_block(arrow.start), diagram.find_block(arrow.end)
     points, label = route_arrow(start, end, arrow)
     colour = ORANGE if MIDDLE in (start.column, end.column) or start.column != end.column else FAINT
@@ -317,7 +317,7 @@ def route_arrow(
 
 
 def format_network(diagram: NetworkDiagram, title: str, width: int = 80) -> list[str]:
-    """Returns the blocks as lines of a table, in order of computation, followed by where attention joins.
+    """Returns the blocks as lines of a table, in order of computation, followed by the points where attention joins.
 
     Details that do not fit in `width` columns continue below.
     """

@@ -51,7 +51,7 @@ def write_report(report: Report, path: Path, *, test_set: str, inputs: Mapping[s
 
 
 def list_facts(report: Report, test_set: str, inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Returns the subject and the method of the scores, as pairs of name and value."""
+    """Returns what was scored and how, as pairs of name and value."""
     facts = [("sentences", f"{report.sentences:,} {test_set}")]
     facts.append(("references", f"{report.references_per_sentence} each"))
     if report.search is not None:
@@ -84,7 +84,7 @@ def render_html(report: Report, test_set: str, inputs: Mapping[str, Any], curves
 
 
 def render_facts(facts: Facts, warnings: Sequence[str]) -> list[str]:
-    """Returns the subject and the method of the scores, followed by the warnings."""
+    """Returns what was scored and how, followed by the warnings."""
     entries = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts)
     return [f"<dl>{entries}</dl>", *(f'<p class="warning">{escape(warning)}</p>' for warning in warnings)]
 
@@ -120,7 +120,7 @@ def render_scores(report: Report) -> str:
 
 
 def make_table(kind: str, heads: Iterable[str], rows: Iterable[str]) -> str:
-    """Returns a table with a class of the style, the texts of its head, and rows of HTML."""
+    """Returns a table with a CSS class, the texts of its header, and rows of HTML."""
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     return f"<table class={kind}><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
@@ -164,7 +164,7 @@ def render_texts(texts: Iterable[tuple[str, str]]) -> str:
 
 
 def list_worst(profile: Profile) -> tuple[str, list[Translated]]:
-    """Returns a heading for the sentences with the lowest scores, and these."""
+    """Returns a heading for the sentences with the lowest scores, and the sentences themselves."""
     heading = "The worst sentence" if len(profile.worst) == 1 else f"The {len(profile.worst)} worst sentences"
     return heading, [(sentence, [("hypothesis", sentence.hypothesis, sentence.value)]) for sentence in profile.worst]
 
@@ -201,7 +201,7 @@ def render_markdown(
 
 
 def open_markdown(title: str, facts: Facts, warnings: Sequence[str]) -> list[str]:
-    """Returns the first lines of a report: its title, the subject and the method of the scores, and the warnings."""
+    """Returns the first lines of a report: its title, what was scored and how, and the warnings."""
     lines = [f"<!-- {GENERATOR} -->", f"# {title}", "", *(f"- {name}: {escape_cell(value)}" for name, value in facts)]
     return [*lines, "", *(f"> **Note:** {escape_cell(warning)}\n" for warning in warnings)]
 
@@ -313,7 +313,7 @@ def render_heading(comparison: SystemComparison, metric: str) -> str:
 
 
 def render_tests(comparison: SystemComparison) -> str:
-    """States for each metric which system is better than which, and how likely that is chance."""
+    """States for each metric which system is better than which, and how likely that is to be chance."""
     parts = []
     for metric, tests in comparison.tests.items():
         if tests:

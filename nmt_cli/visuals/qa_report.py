@@ -82,7 +82,7 @@ class QaEntry(NamedTuple):
 
 
 def list_changes(translation: Translation) -> dict[str, list[str]]:
-    """Returns the changes made besides the search, by the names in CHANGES."""
+    """Returns the changes made outside the search, by the names in CHANGES."""
     changes = {name: list(find(translation)) for name, find in CHANGES.items()}
     return {name: texts for name, texts in changes.items() if texts}
 
@@ -107,7 +107,7 @@ class QaReport:
     files: Sequence[Mapping[str, Any]] = ()  # the counts of each file and its chapters, where there are several
 
     def add(self, translation: Translation, where: str = "", number: int | None = None) -> None:
-        """Counts one translation, of this number in its file; keeps it if it failed a check or was changed."""
+        """Counts one translation, with its number in its file, and keeps it if it failed a check or was changed."""
         self.texts += bool(translation.source.strip())
         self.recalled += translation.is_recalled
         entry = QaEntry.from_translation(number or self.texts, translation, where)
@@ -251,7 +251,7 @@ def render_remarks(title: str, lines: Sequence[str]) -> str:
 
 
 def render_list(title: str, entries: Sequence[QaEntry], thing: str, note: str = "") -> str:
-    """Returns a list of texts below a title, with a note on what they have in common; empty without any."""
+    """Returns a list of texts below a title, with a note on what they have in common; empty if there are none."""
     if not entries:
         return ""
     groups: dict[tuple[object, ...], list[QaEntry]] = {}  # of equal texts, translations and checks
@@ -265,7 +265,7 @@ def render_list(title: str, entries: Sequence[QaEntry], thing: str, note: str = 
 
 
 def render_entry(entry: QaEntry, *equal: QaEntry, thing: str) -> str:
-    """Returns the first of equal entries, with their number."""
+    """Returns the first of several equal entries, with a count of them."""
     kinds = escape("|".join(check.kind for check in entry.checks))
     shown = f' data-kinds="{kinds}"' if entry.checks else ""
     sure = f" <small>confidence {entry.confidence:.2f}</small>" if entry.confidence is not None else ""
@@ -290,6 +290,6 @@ def render_entry(entry: QaEntry, *equal: QaEntry, thing: str) -> str:
 
 
 def mark_sentence(text: str, sentence: str) -> str:
-    """Returns a text as HTML, with a mark around the sentence, if it stands there."""
+    """Returns a text as HTML, highlighting the sentence if the text contains it."""
     before, marked, after = text.partition(sentence) if sentence else (text, "", "")
     return escape(before) + (f"<mark>{escape(marked)}</mark>" if marked else "") + escape(after)

@@ -1,6 +1,6 @@
-"""The interfaces of checks: of a single text, which they repair; of a pair; of a pair among all others.
+"""The interfaces of checks: those that repair a single text, judge a pair, or compare a pair with all others.
 
-A check is a small class in a neighbouring file and an entry of `CHECKS` in `checks/__init__.py`.
+A check is a small class in a neighbouring file and an entry in `CHECKS` in `checks/__init__.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nmt_cli.corpus.pairs import Pairs
 
 
 class Check(ABC):
-    """A problem of pairs, and how to find it.
+    """A problem that pairs can have, and how to find it.
 
     `name` is the value that `--keep` takes, `problem` describes the pairs in messages, `action` is the default action.
     """
@@ -37,7 +37,7 @@ class TextCheck(Check):
 
     @abstractmethod
     def mend_text(self, text: str) -> str:
-        """Returns the text without the problem; the same text if it has none."""
+        """Returns the text with the problem repaired, or the same text if it has none."""
 
 
 class PairCheck(Check):
@@ -57,7 +57,7 @@ class CheckResult:
 
 
 class CorpusCheck(Check):
-    """Compares pairs with all others; if tags name several languages, with pairs of the same languages."""
+    """Compares pairs with all others or, if tags name several languages, with those in the same languages."""
 
     crosses_languages: ClassVar[bool] = False  # whether pairs of other languages count, too
 

@@ -60,13 +60,13 @@ class Evidence:
         return Evidence(self.nats_against[block], self.likelihood[block], self.ngram_counts[block])
 
     def is_foreign(self, threshold: float, threshold_per_ngram: float) -> BoolArray:
-        """Returns (N,) whether the nats for the other side's language exceed both thresholds."""
+        """Returns a mask (N,) of the texts with more nats for the other side's language than both thresholds."""
         enough = (self.nats_against > threshold) & (self.nats_against > threshold_per_ngram * self.ngram_counts)
         return np.asarray(enough & (self.ngram_counts >= SHORTEST))
 
 
 def hash_ngrams(texts: Texts, rows: IntArray | range) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yields for CHUNK texts at a time, n in all: (G,) the buckets of their 4-grams, and (n + 1,) the texts' offsets.
+    """Yields, for n texts at a time, at most CHUNK, the buckets (G,) of their 4-grams, and their offsets (n + 1,).
 
     Text is lower-cased and enclosed in spaces.
     """
@@ -81,7 +81,7 @@ def hash_ngrams(texts: Texts, rows: IntArray | range) -> Iterator[tuple[NDArray[
 
 
 def learn_ngram_model(texts: Texts, rows: IntArray) -> NDArray[np.float32]:
-    """Returns (BUCKETS,) the log probability of each 4-gram in the texts of `rows`, in nats."""
+    """Returns the log probability (BUCKETS,) of each 4-gram in the texts of `rows`, in nats."""
     counts = np.full(BUCKETS, SMOOTHING)
     for buckets, _ in hash_ngrams(texts, rows):
         counts += np.bincount(buckets, minlength=BUCKETS)
@@ -89,7 +89,7 @@ def learn_ngram_model(texts: Texts, rows: IntArray) -> NDArray[np.float32]:
 
 
 def gather_evidence(pairs: Pairs, candidates: BoolArray) -> tuple[Evidence, Evidence] | None:
-    """Returns the evidence about both sides of every pair; None if there is too little text or no difference."""
+    """Returns the evidence about both sides of every pair; None if there is too little text or difference."""
     rows = pairs.scratch.find_rows(candidates)
     if len(rows) < MINIMUM_PAIRS:
         return None
@@ -111,7 +111,7 @@ def measure_own_share(side: Evidence, candidates: BoolArray) -> float:
 
 
 def weigh_texts(pairs: Pairs, side: Side, odds: NDArray[np.float32], language: NDArray[np.float32]) -> Evidence:
-    """Returns the evidence about each text: `odds` (BUCKETS,) for the other language, `language` (BUCKETS,) its own."""
+    """Weighs each text by `odds` (BUCKETS,) of the other language and the model `language` (BUCKETS,) of its own."""
     count, make_array = len(pairs), pairs.scratch.make_array
     evidence = Evidence(make_array(count, np.float32), make_array(count, np.float32), make_array(count, np.int32))
     start = 0
@@ -129,10 +129,10 @@ PairJudge = Callable[[Evidence, Evidence], BoolArray]  # the evidence about both
 
 
 class LanguageCheck(CorpusCheck):
-    """The base of the three checks, which share the evidence about the same pairs."""
+    """The base class of the three language checks, which share the evidence about the same pairs."""
 
     def share_evidence(self, pairs: Pairs, candidates: BoolArray) -> tuple[Evidence, Evidence] | None:
-        """Returns the evidence about `pairs` of the candidates' languages, gathered by the first check."""
+        """Returns the evidence about `pairs` in the candidates' languages, which the first check gathers."""
         name = f"languages {pairs.language_numbers[candidates.argmax()]}"
         if name not in pairs.shared_results:
             pairs.shared_results[name] = gather_evidence(pairs, candidates)
@@ -151,7 +151,7 @@ class LanguageCheck(CorpusCheck):
 
     @abstractmethod
     def learn_judge(self, source: Evidence, target: Evidence, candidates: BoolArray) -> PairJudge:
-        """Returns a function that says which of some pairs have the problem."""
+        """Returns a function that says which of the given pairs have the problem."""
 
 
 class Swapped(LanguageCheck):
@@ -159,7 +159,7 @@ class Swapped(LanguageCheck):
     problem = "source and target are the wrong way round"
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
-        """Finds them by a language that the identifier knows where there are too few pairs to learn from."""
+        """Finds swapped pairs; if there are too few to learn from, by a language that the identifier knows."""
         if np.count_nonzero(candidates) >= MINIMUM_PAIRS or len(pairs.tag_sets) > 1 or not has_identifier():
             return super().find_problems(pairs, candidates, config)
         is_swapped = np.zeros(len(pairs), np.bool_)
@@ -182,7 +182,7 @@ SURELY, SURELY_NOT = 0.5, 0.05  # probability of a language in a text that is in
 
 
 def is_turned(text: str, other: str, code: str) -> bool:
-    """Whether the text beside one is in the language of this, and not that itself."""
+    """Whether `other`, and not `text`, is in the language `code`, in which `text` should be."""
     if min(len(text), len(other)) < SHORTEST_LINE or load_identifier().classify(text)[0] == code:
         return False
     return rank_languages(text)[code] <= SURELY_NOT and rank_languages(other)[code] >= SURELY
@@ -208,12 +208,12 @@ class WrongLanguage(LanguageCheck):
 
 
 def find_unlikely(side: Evidence, least: float) -> BoolArray:
-    """Returns (N,) whether a text, if long enough, is less probable than `least`."""
+    """Returns a mask (N,) of the texts that are long enough to judge and less probable than `least`."""
     return np.asarray((side.ngram_counts >= 2 * SHORTEST) & (side.likelihood < least))
 
 
 def learn_least_likelihood(side: Evidence, candidates: BoolArray) -> float:
-    """Returns the likelihood below which a text is far less probable than typical for its side."""
+    """Returns the likelihood below which a text is far less probable than is typical of its side."""
 
     def read_typical(distance_from: np.float32 | None = None) -> Iterator[NDArray[np.float32]]:
         for block in iterate_blocks(len(candidates)):
@@ -240,9 +240,9 @@ CERTAIN = 0.9
 
 
 def recognise_language(pairs: Pairs, texts: Texts, among: BoolArray | None = None) -> str | None:
-    """Returns the code of the language of nearly all lines in a sample of the kept rows, or of those `among` (N,) them.
+    """Returns the language code of nearly all lines in a sample of the kept rows or, if given, of rows `among` (N,).
 
-    None if in doubt.
+    Returns None if in doubt.
     """
     if not has_identifier():
         return None
@@ -285,7 +285,7 @@ class OtherFile(CorpusCheck):
     covers_every_role = True
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
-        """Finds the files that are unlike the largest one, and unlike all that are like it, on one side."""
+        """Finds the files that, on one side, are unlike the largest file and unlike every file that resembles it."""
         rows, notes = np.zeros(len(pairs), dtype=np.bool_), []
         numbers = pairs.facts.input_numbers
         counts = count_numbers(numbers, len(pairs.input_names), candidates)
@@ -306,7 +306,7 @@ class OtherFile(CorpusCheck):
 
 
 def describe_file(pairs: Pairs, rows: BoolArray, file: int, largest: int, unlike: set[frozenset[Side]]) -> str:
-    """Returns which side of a file is unlike that of the largest one, and the tag to type."""
+    """Says which sides of a file are unlike those of the largest file, and which tag to type."""
     sides = sorted(set.union(*map(set, unlike)), reverse=True)
     codes = {side: recognise_language(pairs, pairs.get_texts(side), rows) or "CODE" for side in sides}
     tags = "".join(f"={'to' if side == 'target' else 'from'}:{codes[side]}" for side in sides)
@@ -315,7 +315,7 @@ def describe_file(pairs: Pairs, rows: BoolArray, file: int, largest: int, unlike
 
 
 def count_letters(pairs: Pairs, side: Side, rows: BoolArray) -> LetterCounts:
-    """Returns the counts of the n-grams within words, of letters alone, in a sample of the texts of these rows."""
+    """Returns the square root of the share of each n-gram of letters in a sample of the texts of these rows."""
     chosen = np.flatnonzero(rows)
     counts: Counter[str] = Counter()
     for text in pairs.get_texts(side).select(chosen[:: -(-len(chosen) // TEXTS_COMPARED)]):
@@ -327,7 +327,7 @@ def count_letters(pairs: Pairs, side: Side, rows: BoolArray) -> LetterCounts:
 
 
 def cut_ngrams(text: str, length: int) -> Iterator[str]:
-    """Yields all parts of a text with this length."""
+    """Yields all substrings of this length."""
     return map("".join, zip(*(text[start:] for start in range(length)), strict=False))
 
 
@@ -378,14 +378,14 @@ STARTS = [start for start, _ in RANGES]
 
 @cache
 def build_script_table() -> NDArray[np.uint8]:
-    """Returns (0x110000,) the index in SCRIPTS of each code point."""
+    """Returns, for each code point (0x110000,), the index of its script in SCRIPTS."""
     bounds = [*STARTS, 0x110000]
     numbers = [0, *(SCRIPTS.index(name or NONE) for _, name in RANGES)]
     return np.repeat(np.array(numbers, np.uint8), np.diff([0, *bounds]))
 
 
 def find_main_scripts(texts: list[str]) -> NDArray[np.uint8]:
-    """Returns (N,) the index in SCRIPTS of the script of more than half of each text's letters; 0 if there is none."""
+    """Returns the index in SCRIPTS (N,) of the script that more than half of each text's letters are in, or 0."""
     points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     sizes = np.fromiter(map(len, texts), np.int64, count=len(texts))
     owner = np.repeat(np.arange(len(texts)) * len(SCRIPTS), sizes)

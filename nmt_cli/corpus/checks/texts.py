@@ -1,4 +1,4 @@
-"""Checks that each pair passes by itself: repaired texts, empty or identical sides, lengths, repetition."""
+"""Checks of texts and pairs: repairs, empty or identical sides, lengths, repetition."""
 
 from __future__ import annotations
 
@@ -91,20 +91,20 @@ class Markup(TextCheck):
 
 
 def is_quoted(match: re.Match[str]) -> bool:
-    """Whether a text speaks of a piece of markup, which stands by itself between marks of quotation."""
+    """Whether markup stands alone in quotation marks, so that the text is about it."""
     before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
     return before in MENTION_QUOTES and after in MENTION_QUOTES and bool(before and after)
 
 
 def decode_entity(match: re.Match[str]) -> str:
-    """Returns the text of an entity; itself if the sentence is about it: in quotes, or beside the letter it spells."""
+    """Returns an entity's text, or the entity itself if the sentence is about it: quoted, or beside its letter."""
     spelled = html.unescape(match[0])
     is_explained = spelled.isalpha() and spelled in match.string
     return match[0] if is_explained or is_quoted(match) else spelled
 
 
 def drop_tag(match: re.Match[str]) -> str:
-    """Returns the text that replaces a tag; itself if the sentence is about it: in quotes, or without its partner."""
+    """Returns what replaces a tag, or the tag itself if the sentence is about it: quoted, or without its partner."""
     around = match.string[: match.start()][-1:] + match.string[match.end() :][:1]
     name = match[1].lower()
     has_partner = len(set(re.findall(rf"<(/?){name}\b", match.string.lower()))) == 2
@@ -202,7 +202,7 @@ class WrittenTwice(PairCheck):
 
 
 def is_doubled(text: str) -> bool:
-    """Whether a text is the same three words or more, twice; a word that is repeated may well be grammar."""
+    """Whether a text is the same three or more words twice; repeating fewer may well be grammatical."""
     if text.find(text[:4], 4) < 0:  # a fast guard
         return False
     words = [word for word in text.split() if any(map(str.isalnum, word))]
@@ -242,7 +242,7 @@ class SourceWords(PairCheck):
 
 
 class ApostropheCheck(CorpusCheck):
-    """Reports what `unify_apostrophes` noted before all checks, since repetitions should be found after it repairs."""
+    """Reports what `unify_apostrophes` noted; it runs first, so that the checks find repetitions in repaired text."""
 
     def find_problems(self, pairs: Pairs, candidates: BoolArray, config: PrepareOptions) -> CheckResult:
         rows: BoolArray = pairs.shared_results.get(self.name, np.zeros(len(pairs), np.bool_))
@@ -271,9 +271,9 @@ OVERWHELMING = 0.8  # share of one of them, from which the others are slips
 
 
 def unify_apostrophes(pairs: Pairs, languages: tuple[str, str], config: PrepareOptions) -> None:
-    """Writes all apostrophes of a side as the one that it has most, where that is overwhelming, and notes the rows.
+    """Replaces all apostrophes of a side with its most common one if that clearly prevails, and notes the rows.
 
-    Of languages whose rules are not known: others have typographic ones, which say nothing.
+    Skips languages with known rules, since their apostrophes are typographic and say nothing.
     """
     numbers = pairs.language_numbers
     for side, kind, usual in zip(SIDES, TAG_KINDS, languages, strict=True):
@@ -290,7 +290,7 @@ def unify_apostrophes(pairs: Pairs, languages: tuple[str, str], config: PrepareO
 
 
 def judge_apostrophes(pairs: Pairs, side: Side, rows: IntArray, *, keep: bool) -> dict[int, str]:
-    """Returns the texts to replace by row; notes the rows of those that are found, for the checks to report."""
+    """Returns the repaired texts by row, and notes the rows found, for the checks to report."""
     marks_of: dict[int, set[str]] = {}
     stops_of: dict[int, set[str]] = {}
     counts: Counter[str] = Counter()
@@ -324,9 +324,9 @@ APOSTROPHE_WORD = re.compile(rf"[\w{APOSTROPHES}]+")
 
 
 def note_glottal_stops(pairs: Pairs, side: Side, stops_of: dict[int, set[str]], rows: list[int], usual: str) -> None:
-    """Notes the rows whose words have ʔ for the `usual` apostrophe of others, if these are more than chance.
+    """Notes rows with ʔ in words that other rows spell with the `usual` apostrophe, if there are too many for chance.
 
-    Many languages have both, one after a consonant, so that no word exists in both spellings.
+    Many languages use both characters, one of them after consonants, so that no word has both spellings.
     """
     texts = pairs.get_texts(side).select(np.array(rows))
     words = (word for text in texts for word in APOSTROPHE_WORD.findall(text.lower()) if usual in word)
@@ -384,12 +384,12 @@ class SideFacts(NamedTuple):
 
 
 def find_stand_ins(side: SideFacts, other: SideFacts, candidates: BoolArray, scratch: Scratch) -> BoolArray:
-    """Returns (N,) the candidates of which the text of this side stands for a missing one."""
+    """Returns a mask (N,) of the candidates in which this side's text stands in for a missing one."""
     is_missing, lengths, others = np.zeros(len(candidates), np.bool_), side.lengths, other.lengths
     ratio = max(1, int(others[candidates].sum(dtype=np.int64))) / max(1, int(lengths[candidates].sum(dtype=np.int64)))
 
     def count_far(lengths: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Returns the length from which a sentence is far too long for texts of these lengths."""
+        """Returns the length at which the other side becomes far too long for texts of these lengths."""
         return np.asarray(np.maximum(SHORTEST_SENTENCE, MUCH_LONGER * ratio * lengths))
 
     def is_brief(block: slice) -> BoolArray:
@@ -420,7 +420,7 @@ SPREADSHEET_ERROR = re.compile(r"#[¡¿]?[^\W\da-z_][^\Wa-z_]*(?:/0)?[?!]|#N/?[A
 
 
 def stands_for_none(text: str, other: str, is_long: bool) -> bool:
-    """Whether a text has no word, or is a usual placeholder, beside one that `is_long` if it is far too long for it."""
+    """Whether a text has no word or is a usual placeholder; `is_long` means that `other` is far too long for it."""
     if not has_word(text):
         return has_letters(other) and (is_long or len(text) > 1)
     pattern = USUAL_PLACEHOLDER if is_long else SPREADSHEET_ERROR
@@ -437,7 +437,7 @@ class LostCharacters(PairCheck):
 
 
 def has_lost(text: str, other: str) -> bool:
-    """Whether question marks of a text stand for letters, where the other side of the pair may ask nothing."""
+    """Whether question marks stand for lost letters: within words, or before one if the other side asks nothing."""
     return bool(QUESTION_MARK.search(text) or (FIRST_MARK.search(text) and not ASKS.search(other)))
 
 
@@ -470,13 +470,13 @@ class Numbers(PairCheck):
 
 
 def list_numbers(text: str) -> list[str]:
-    """Returns the numbers of a text, sorted, in ASCII digits, without thousands separators and leading zeros."""
+    """Returns the sorted numbers of a text in ASCII digits, without thousands separators or leading zeros."""
     numbers = ("".join(str(unicodedata.decimal(sign, "")) for sign in number) for number in NUMBER.findall(text))
     return sorted(number.lstrip("0") for number in numbers)
 
 
 class Unfinished(PairCheck):
-    """Known only from the file: `steps/reading.py` flags the pairs, whatever their text."""
+    """Depends only on the file: `steps/reading.py` flags the pairs, whatever their text."""
 
     name = "unfinished"
     problem = "a translation marked fuzzy, new or unfinished in its file"
@@ -509,7 +509,7 @@ class HeldOut(CorpusCheck):
 
 
 def list_form_keys(pairs: Pairs) -> list[AnyKeys]:
-    """Returns the keys (N,) that are equal for pairs of the same form and tags: a label may be in a manual, too."""
+    """Returns keys (N,) that are equal for pairs with the same form and tags: a label may also occur in a manual."""
     facts = pairs.facts
     return [facts.source_keys, facts.target_keys, *([facts.tags] if len(pairs.tag_sets) > 1 else [])]
 
@@ -595,7 +595,7 @@ class TooLong(CorpusCheck):
 
 
 def learn_length_limit(words: ValueCounts) -> int:
-    """Returns the maximum number of words of a typical sentence: in logarithms, five spreads above the median."""
+    """Returns the maximum number of words in a typical sentence: five spreads above the median of logarithms."""
     if words.total < MINIMUM_PAIRS:
         return SHORTEST_LIMIT
     logarithms = ValueCounts(np.log(np.maximum(words.values, 1)), words.counts)
@@ -638,7 +638,7 @@ def join_lengths(facts: PairFacts, block: slice) -> NDArray[np.int64]:
 
 
 def judge_words(facts: PairFacts, candidates: BoolArray, most: float) -> CheckResult:
-    """Finds the pairs, except short ones, with more than `most` words for one of the other side."""
+    """Finds the pairs, except short ones, with more than `most` words on one side for each word on the other."""
 
     def is_unlike(block: slice) -> BoolArray:
         words = facts.source_words[block], facts.target_words[block]
@@ -651,11 +651,11 @@ def judge_words(facts: PairFacts, candidates: BoolArray, most: float) -> CheckRe
 
 
 def find_unusual(ratios: NDArray[np.float64], sizes: NDArray[np.float64], counts: NDArray[np.int64]) -> BoolArray:
-    """Returns (V,) whether a log ratio is far from those of pairs of about the same size.
+    """Returns a mask (V,) of the log ratios that are far from those of pairs of about the same size.
 
-    `counts` are those of the pairs with that ratio and size. The ratios of short sentences vary more than those of long
-    ones. Pairs are therefore sorted into up to twenty bins with equal numbers of pairs, each with its own median and
-    spread.
+    `counts` holds the number of pairs with each ratio and size. The ratios of short sentences vary more than those of
+    long ones. Pairs are therefore sorted into up to twenty bins with equal numbers of pairs, each with its own median
+    and spread.
     """
     # 1. The size of a pair is the mean of both sides, so that a pair with one long side is compared with pairs like it.
     sizes = sizes * np.exp(ratios / 2)

@@ -111,7 +111,7 @@ def build(
 
 
 def count_repeated(pairs: Pairs, train: IntArray) -> tuple[IntArray, Iterator[int]]:
-    """Returns the rows of a split, in input order and equal pairs once, and how often the split has each row."""
+    """Returns the distinct rows of a split, in input order, and how often each occurs in it."""
     counts = count_numbers(train, len(pairs))
     facts = pairs.facts
     keys: list[AnyKeys] = [facts.source_keys, facts.target_keys, facts.checksums]
@@ -166,7 +166,7 @@ def count_pairs(pairs: Pairs, division: Division) -> PairCounts:
 
 
 def strip_paths(config: PrepareOptions) -> dict[str, Any]:
-    """Returns the options with file names without folders, so that equal input gives equal output anywhere."""
+    """Returns the options with folders removed from file names, so that equal input gives equal output anywhere."""
     options = config.to_mapping()
     for name in FILE_OPTIONS:
         value = options[name]
@@ -189,7 +189,7 @@ MOVED_LINES, MOVED_ENDS = "moved.lines", "moved.ends"
 
 
 def write_rejected(path: Path, pairs: Pairs) -> None:
-    """Writes reason, source, target, line and file of each dropped pair, without a time in the gzip header."""
+    """Writes the reason, source, target, line and file of each dropped pair, with no time in the gzip header."""
     with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
         rows = pairs.scratch.find_rows(~pairs.is_kept)
         for block in iterate_blocks(len(rows), SELECTED):
@@ -219,9 +219,9 @@ def list_lines(pairs: Pairs, rows: IntArray) -> Iterator[bytes]:
 
 
 def sort_lines(pairs: Pairs, rows: IntArray) -> Iterator[bytes]:
-    """Yields the lines of these rows without reading the texts in random order, which may be larger than memory.
+    """Yields the lines of these rows without reading at random from the texts, which may be larger than memory.
 
-    The lines are written in the order of the texts first, MOVED rows at a time, and then collected from there.
+    First writes the lines in the order of the texts, MOVED rows at a time, then collects them from there.
     """
     # 1. Sort the places of all lines by the part of the texts that each comes from.
     scratch, parts = pairs.scratch, len(pairs) // MOVED + 1
@@ -252,7 +252,7 @@ def sort_lines(pairs: Pairs, rows: IntArray) -> Iterator[bytes]:
 
 
 class SplitBlock(NamedTuple):
-    """N neighbouring pairs of a written split, which the encoding process reads from there."""
+    """N neighbouring pairs of a written split, which the encoding process reads from its file."""
 
     split: str
     part: LinePart
@@ -263,7 +263,7 @@ class SplitBlock(NamedTuple):
         return f"pair {self.part.first:,} of {self.split}, and those after it"
 
     def pack(self) -> SplitBlock:
-        """Returns the block with the content of the file, for a machine that does not see it."""
+        """Returns the block with the content of the file, for a machine that cannot read the file."""
         return self._replace(part=self.part.pack())
 
 
@@ -315,7 +315,7 @@ class Encoding:
 
 
 def join_pair(before: PairBefore | None, pair: tuple[str, str]) -> tuple[str, str]:
-    """Returns a pair, as one line with the pair before if they are joined."""
+    """Returns a pair, merged into one line with the previous pair if they are joined."""
     if before is None or not before.is_joined:
         return pair
     return join_sentences(before.source, pair[0]), join_sentences(before.target, pair[1])
@@ -329,7 +329,7 @@ def encode_splits(
     report_progress: PrepareProgress,
     processes: ExecutorOptions,
 ) -> IntArray:
-    """Writes the ids of each side of each split, in which the sentences are those of the written splits.
+    """Writes the ids of both sides of each split, encoding the sentences of the written splits.
 
     Returns the rows whose source was truncated.
     """
@@ -360,7 +360,7 @@ def encode_splits(
 
 
 def read_split(path: Path, split: str, rows: IntArray, pairs: Pairs, config: PrepareOptions) -> Iterator[SplitBlock]:
-    """Yields the pairs of a written split, which are those of these rows, CHUNK at a time."""
+    """Yields the pairs of a written split, CHUNK at a time; the split consists of these rows."""
     for part in cut_file(path, CHUNK):
         block_rows = rows[part.first - 1 :][:CHUNK]
         tags = [pairs.tag_sets[number] for number in pairs.facts.tags[block_rows].tolist()]

@@ -1,4 +1,4 @@
-"""Finds pairs that follow each other in a text, and draws pairs to learn with the previous pair.
+"""Finds pairs that follow each other in a text, and draws those to be learned with the previous pair.
 
 Letters: N pairs, R rows of a split.
 """
@@ -30,7 +30,7 @@ MIXERS = ((30, np.uint64(0xBF58476D1CE4E5B9)), (27, np.uint64(0x94D049BB133111EB
 
 
 class PairBefore(NamedTuple):
-    """The previous pair of a pair: its context, or joined with it into one line."""
+    """The pair before another one: its context, or joined with it into one line."""
 
     source: str
     target: str
@@ -38,9 +38,9 @@ class PairBefore(NamedTuple):
 
 
 def number_texts(pairs: Pairs, config: PrepareOptions) -> None:
-    """Makes each stretch of a file a group, which stays within one split, if context is learned without a column.
+    """If context is learned without a group column, makes each stretch of a file a group, which stays in one split.
 
-    A short line then repeats, or leaks, only what has the same line before: `key_short_lines`.
+    A short line then counts as a duplicate or leak only after the same previous line: see `key_short_lines`.
     """
     if not config.context:
         return
@@ -60,9 +60,10 @@ def number_stretches(pairs: Pairs) -> None:
 
 
 def key_short_lines(pairs: Pairs) -> None:
-    """Gives the sentences of short pairs another key after each sentence before them in their text.
+    """Makes the keys of short pairs depend also on the sentence before them in their text.
 
-    Dialogue repeats such lines in every text; as duplicates or leaks they would go where context matters most.
+    Dialogue repeats such lines in every text; dropped as duplicates or leaks, they would be lost where context matters
+    most.
     """
     facts = pairs.facts
     keys = {name: pairs.scratch.make_array(len(pairs), np.uint64) for name in ("source_keys", "target_keys")}
@@ -77,20 +78,20 @@ def key_short_lines(pairs: Pairs) -> None:
 
 
 def is_short(pairs: Pairs, rows: IntArray) -> BoolArray:
-    """Returns (R,) whether both sides of each pair are short."""
+    """Returns a mask (R,) of the pairs with two short sides."""
     facts = pairs.facts
     return np.asarray(np.maximum(facts.source_words[rows], facts.target_words[rows]) <= SHORT_LINE)
 
 
 def put_in_order(splits: Splits, config: PrepareOptions) -> Splits:
-    """Returns splits whose dev and test pairs have the order of their texts, if context is learned."""
+    """Returns splits with the dev and test pairs in the order of their texts, if context is learned."""
     return Splits(splits.train, np.sort(splits.dev), np.sort(splits.test)) if config.context else splits
 
 
 def follows_previous(pairs: Pairs, rows: IntArray) -> BoolArray:
-    """Returns (R,) whether the pair before each in its file belongs to the same text and languages, and is right.
+    """Returns a mask (R,) of the rows whose previous pair in the file is valid, with the same text and languages.
 
-    It is if it is kept, or short and a duplicate of one that is: *Hello.* begins many texts.
+    A pair is valid if it is kept, or if it is short and duplicates a kept one: *Hello.* begins many texts.
     """
     facts, before = pairs.facts, np.maximum(rows - 1, 0)
     languages, reasons = number_languages(pairs.tag_sets), pairs.reasons[before]
@@ -103,13 +104,13 @@ def follows_previous(pairs: Pairs, rows: IntArray) -> BoolArray:
 
 
 def draw_rows(rows: IntArray, share: float, seed: int) -> BoolArray:
-    """Returns (R,) whether each row is one of this share, at random; it depends on the row and the seed alone."""
+    """Returns a mask (R,) of a random share of the rows; each choice depends only on the row and the seed."""
     mixed = mix(rows.astype(np.uint64) + (np.uint64(seed) << np.uint64(32)))
     return np.asarray(mixed < np.uint64(min(share, 1 - 2**-53) * 2**64))
 
 
 def mix(numbers: Keys) -> Keys:
-    """Returns a random-looking number for each, which is different for different ones."""
+    """Returns a random-looking number for each number; different numbers give different results."""
     with np.errstate(over="ignore"):
         mixed = (numbers + np.uint64(1)) * GOLDEN
         for shift, factor in MIXERS:
@@ -118,9 +119,9 @@ def mix(numbers: Keys) -> Keys:
 
 
 def has_drawn_context(pairs: Pairs, rows: IntArray, config: PrepareOptions) -> BoolArray:
-    """Returns (R,) whether each of these training rows is learned with the previous pair as context.
+    """Returns a mask (R,) of the training rows that are learned with the previous pair as context.
 
-    It is drawn for the share of the rows that the settings say, if there is a pair before, and that is not too long.
+    Rows are drawn by the share in the settings, except those without a previous pair, or with one that is too long.
     """
     if not config.context:
         return np.zeros(len(rows), np.bool_)
@@ -131,7 +132,7 @@ def has_drawn_context(pairs: Pairs, rows: IntArray, config: PrepareOptions) -> B
 
 
 def find_contexts(pairs: Pairs, split: str, rows: IntArray, config: PrepareOptions) -> list[PairBefore | None]:
-    """Returns for each of these rows of a split the pair that is its context; None for those without one."""
+    """Returns, for each of these rows of a split, the pair that is its context, or None."""
     has_context = has_drawn_context(pairs, rows, config) if split == "train" else np.zeros(len(rows), np.bool_)
     before = rows[has_context] - 1
     is_joined = draw_rows(before, JOINED_SHARE, config.seed).tolist()  # by another row than `has_drawn_context`
@@ -150,7 +151,7 @@ def describe_order(pairs: Pairs, splits: Splits, config: PrepareOptions) -> Text
 
 
 def count_recurring(pairs: Pairs, splits: Splits) -> dict[str, int]:
-    """Returns the number of pairs of dev and test that training has, too, with another context or none."""
+    """Returns how many dev and test pairs also occur in training, with another context or none."""
     short_pairs: dict[str, list[tuple[str, str]]] = {
         split: [*zip(pairs.source.select(rows), pairs.target.select(rows), strict=True)]
         for split in ("dev", "test")
@@ -165,7 +166,7 @@ def count_recurring(pairs: Pairs, splits: Splits) -> dict[str, int]:
 
 
 def measure_texts(pairs: Pairs, rows: IntArray) -> tuple[int, ...]:
-    """Returns the sizes of the texts of successive pairs among these `rows`, which are in order."""
+    """Returns the sizes of the texts that successive pairs among these sorted `rows` form."""
     continues = follows_previous(pairs, rows) & (np.diff(rows, prepend=-1) == 1)
     starts = np.flatnonzero(~continues)
     return tuple(np.diff([*starts.tolist(), len(rows)]).tolist())

@@ -1,6 +1,6 @@
-"""Decides which of the checked pairs are held out as dev and test data, and which train, how often.
+"""Decides which checked pairs are held out as dev and test data, which are for training, and how often.
 
-`split.py` draws the pairs; here they come from files if given, and inputs have roles and weights. Letters: N pairs."""
+`split.py` draws pairs; this module takes them from files if given, and applies roles and weights. Letters: N pairs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ UIntArray = NDArray[np.uint32]
 
 
 def label_near_equal(texts: Texts, keys: Keys, is_chosen: BoolArray, scratch: Scratch) -> IntArray:
-    """Returns (N,) labels, equal where chosen texts have equal `keys` or are near-duplicates: their smallest row.
+    """Returns labels (N,), equal for chosen texts that have equal `keys` or are near-duplicates: their smallest row.
 
     The relation is transitive: indirectly connected texts have equal labels, too.
     """
@@ -78,7 +78,7 @@ def label_near_equal(texts: Texts, keys: Keys, is_chosen: BoolArray, scratch: Sc
 
 
 def key_near_equal(texts: Texts, keys: Keys, is_chosen: BoolArray, scratch: Scratch) -> Keys:
-    """Returns (N,) keys, equal for chosen texts that have equal labels."""
+    """Returns keys (N,) that are equal for chosen texts with equal labels."""
     labels = label_near_equal(texts, keys, is_chosen, scratch)
     blocks = iterate_blocks(len(labels))
     near_keys: Keys = scratch.collect(
@@ -88,7 +88,7 @@ def key_near_equal(texts: Texts, keys: Keys, is_chosen: BoolArray, scratch: Scra
 
 
 def find_near_held_out(texts: Texts, rows: IntArray, held_out: Texts, held_out_rows: IntArray) -> NDArray[np.bool_]:
-    """Returns (N,) whether each text of `rows` is a near-duplicate of one of the H held-out texts.
+    """Returns a mask (N,) of the texts of `rows` that are near-duplicates of one of the H held-out texts.
 
     Each text is compared with all held-out texts that share a band with it, and with no others.
     """
@@ -133,7 +133,7 @@ def find_near_edges(texts: Texts, rows: IntArray, scratch: Scratch) -> Iterator[
 
 
 def compute_signatures(texts: Texts, rows: IntArray) -> UIntArray:
-    """Returns (N, H) the least value of each hash function over the shingles of each sentence."""
+    """Returns signatures (N, H): the least value of each hash function over the shingles of each sentence."""
     # 1. Join the normal forms of all sentences, and take every 4 successive bytes as a number.
     parts = [b" %b " % NON_WORD.sub(" ", make_sentence_key(text)).strip().encode() for text in texts.select(rows)]
     parts = [part if len(part) >= SHINGLE else part.ljust(SHINGLE) for part in parts]
@@ -164,7 +164,7 @@ def hash_values(values: UIntArray, factor: np.uint32, shift: np.uint32) -> UIntA
 
 
 def find_band_edges(signatures: UIntArray, columns: slice, scratch: Scratch) -> NDArray[np.int32]:
-    """Returns (E, 2) sentences whose hashes in the `columns` of a band are equal and whose signatures are alike."""
+    """Returns pairs (E, 2) of sentences with equal hashes in the `columns` of a band and similar signatures."""
     blocks = iterate_blocks(len(signatures), BATCH)
     hashes = (join_keys([*signatures[block, columns].T]) for block in blocks)
     keys = scratch.collect(len(signatures), np.uint64, hashes)
@@ -175,7 +175,7 @@ def find_band_edges(signatures: UIntArray, columns: slice, scratch: Scratch) -> 
 
 
 def compare_neighbours(signatures: UIntArray, part: EqualRows) -> Iterator[NDArray[np.int32]]:
-    """Yields (E, 2) sentences of equal hashes whose signatures are alike; each is compared with the REACH before it."""
+    """Yields pairs (E, 2) of sentences with equal hashes and similar signatures, at most REACH places apart."""
     numbers = np.cumsum(part.is_first)  # equal for sentences of equal hashes
     for distance in range(1, REACH + 1):
         same = np.flatnonzero(numbers[distance:] == numbers[:-distance])
@@ -240,7 +240,7 @@ def split_pairs(pairs: Pairs, config: PrepareOptions, report_progress: PreparePr
 
 
 def draw_splits(groups: PairGroups, pairs: Pairs, rows: IntArray, sizes: Sizes, config: PrepareOptions) -> Splits:
-    """Draws dev and test by whole groups of these `rows`; the splits are places in `rows`."""
+    """Draws dev and test as whole groups of these `rows`; the splits hold positions in `rows`."""
     facts, blocks = pairs.facts, iterate_blocks(len(rows))
     chosen = (rows[block] for block in blocks)
     longest = (np.maximum(facts.source_lengths[part], facts.target_lengths[part]) for part in chosen)
@@ -262,10 +262,10 @@ def name_corpus(pairs: Pairs) -> str:
 
 
 def find_groups(keys: Sequence[Keys], pairs: Pairs, rows: IntArray, may_be_drawn: BoolArray) -> PairGroups:
-    """Returns the groups of these `rows`: all rows of a value of the group column, or connected rows.
+    """Returns the groups of these `rows`: rows with the same value in the group column, or connected rows.
 
-    A few sentences that occur everywhere would connect most values, so they connect only rows without a value.
-    `may_be_drawn` (N,) selects the rows, and `keys` are several kinds of keys, equal for rows to be connected.
+    A few sentences that occur everywhere would connect most values, so sentences connect only rows without a value.
+    `may_be_drawn` (N,) selects the rows; `keys` holds several kinds of keys, which are equal for rows to be connected.
     """
     group_keys, scratch = pairs.facts.group_keys, pairs.scratch
     parts = store_equal_rows(group_keys, may_be_drawn, scratch)
@@ -280,9 +280,9 @@ def find_groups(keys: Sequence[Keys], pairs: Pairs, rows: IntArray, may_be_drawn
 
 
 def drop_shared(pairs: Pairs, rows: IntArray, drawn: Splits, keys: Sequence[Keys]) -> Splits:
-    """Returns the rows of each split, dropping those of train and dev that share a key with one held out.
+    """Returns the rows of each split, dropping those of train and dev that share a key with a held-out row.
 
-    Only rows with a value of the group column can share one. `drawn` are places in `rows`.
+    Only rows with a value in the group column can share a key. `drawn` holds positions in `rows`.
     """
     splits = {name: pairs.scratch.take(rows, places) for name, places in drawn.by_name.items()}
     held_out = splits["test"]
@@ -340,7 +340,7 @@ def choose_held_out(pairs: Pairs, role: Role, drawn_rows: IntArray) -> IntArray:
 
 
 def key_near_duplicates(pairs: Pairs, is_chosen: BoolArray) -> list[Keys]:
-    """Returns (N,) keys for each side; chosen rows whose sentences are near-duplicates have equal keys."""
+    """Returns keys (N,) for each side; chosen rows whose sentences are near-duplicates have equal keys."""
     facts = pairs.facts
     return [
         key_near_equal(texts, keys, is_chosen, pairs.scratch)
@@ -351,7 +351,8 @@ def key_near_duplicates(pairs: Pairs, is_chosen: BoolArray) -> list[Keys]:
 def drop_near_held_out(pairs: Pairs, config: PrepareOptions) -> tuple[Finding, ...]:
     """With `--near-duplicates`, drops training pairs with a near-duplicate in the dev or test data from files.
 
-    Returns the finding about them. Not a regular check, because it is slow and must see only the pairs kept by those.
+    Returns the finding about them. It is not a regular check, because it is slow and must see only the pairs that
+    regular checks keep.
     """
     if not config.near_duplicates or len(set(pairs.input_roles)) == 1:
         return ()

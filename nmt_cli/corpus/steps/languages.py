@@ -72,7 +72,7 @@ def choose_languages(inputs: CorpusInputs, config: PrepareOptions, pairs: Pairs,
 
 
 def name_by_text(pairs: Pairs, sides: list[str], notes: list[str]) -> list[str]:
-    """Returns the languages; one that nothing names is that of its text, if it leaves no doubt. Adds a note."""
+    """Returns the languages; recognises one that nothing names from its text if that leaves no doubt. Adds a note."""
     unnamed = [side for side in UNKNOWN if side in sides]
     first = pairs.is_kept & (pairs.facts.input_numbers == 0)  # others may be in another language
     by_text = {
@@ -98,9 +98,9 @@ def find_tagged_language(pairs: Pairs, kind: TagPurpose) -> str | None:
 
 
 def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: PrepareOptions) -> Iterator[str]:
-    """Yields a note for each file without a tag of a language, if its name or content says another, or others have one.
+    """Yields a note for each file without a language tag if its name or content says otherwise, or others have one.
 
-    `languages` are those that pairs without tags are taken for.
+    `languages` are the ones assumed for pairs without tags.
     """
     languages = languages[::-1] if config.reverse else languages  # as the columns of the files are
     tagged = {tag.kind for file in inputs.inputs for tag in file.tags}
@@ -117,7 +117,7 @@ def list_untagged(inputs: CorpusInputs, languages: tuple[str, str], config: Prep
 
 
 def list_unknown(languages: Sequence[str]) -> Iterator[str]:
-    """Yields a note for each language that is named by a word or a code which no list has, and which may be a slip."""
+    """Yields a note for each language named by a word or code that is in no list and may be a typing error."""
     for language in languages:
         is_listed = CODE.fullmatch(language) is not None and find_language(language).name != language
         if language not in UNKNOWN and not is_listed and PRIVATE.match(language) is None:
@@ -130,7 +130,7 @@ def list_unknown(languages: Sequence[str]) -> Iterator[str]:
 
 
 def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
-    """Yields notes about tags that are both codes of rare languages and words: which they were taken for."""
+    """Yields notes about tags that could be words or codes of rare languages, saying which they were taken for."""
     tags = sorted({tag for tags in tag_sets for tag in tags})
     rare = [tag for tag in tags if tag.kind in KINDS and len(tag.value) == 3 and not is_common_code(tag.value)]
     if rare:
@@ -149,9 +149,9 @@ def list_doubtful(tag_sets: Sequence[TagSet]) -> Iterator[str]:
 def find_misread_files(
     pairs: Pairs, languages: tuple[str, str], findings: Sequence[Finding], config: PrepareOptions
 ) -> Iterator[Finding]:
-    """Yields a finding for each side of a file whose text leaves no doubt of a language that it is not taken for.
+    """Yields a finding for each side of a file whose text is clearly in another language than assumed.
 
-    Only where the identifier knows both languages; files that another check found are left.
+    Judges only languages that the identifier knows; skips files that another check found.
     """
     known = {example.file for finding in findings if finding.check == OtherFile.name for example in finding.examples}
     for number, name in enumerate(pairs.input_names if has_identifier() and OtherFile.name not in config.keep else ()):

@@ -1,6 +1,6 @@
 """Text of one language without translations: read, cleaned, and audited against the development and test sets.
 
-Knows how such text is selected and stored; nothing of how training uses it. Letters: N texts, H held-out ones.
+Knows how such text is selected and stored, but not how training uses it. Letters: N texts, H held-out ones.
 """
 
 from __future__ import annotations

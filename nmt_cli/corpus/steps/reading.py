@@ -86,7 +86,7 @@ class ChunkOfFile(NamedTuple):
         return Chunk(self.number, [*(map(swap_sides, rows) if self.is_reversed else rows)], self.keep)
 
     def pack(self) -> ChunkOfFile:
-        """Returns the chunk with the content of its files, for a machine that does not see them."""
+        """Returns the chunk with the content of its files, for a machine that cannot read the files."""
         return self._replace(parts=tuple(part.pack() for part in self.parts))
 
 
@@ -199,7 +199,7 @@ PrepareProgress = Callable[[str, int, int], None]  # the stage, what is done, an
 
 
 def ignore_progress(stage: str, done: int, total: int) -> None:
-    """Reports nothing to anybody."""
+    """Ignores all progress."""
 
 
 CHUNK = 20_000  # pairs that are examined at a time
@@ -253,7 +253,7 @@ class CorpusInputs:
 
 
 def make_read_options(file: CorpusFile, config: PrepareOptions) -> ReadOptions:
-    """Returns how a file is read; its own languages are those of its tags, else the first ones of the options."""
+    """Returns how to read a file; its languages are those of its tags, else the first ones in the options."""
     source, target = (
         find_tag_value(file.tags, kind) or next(iter(languages), None)
         for kind, languages in (
@@ -291,7 +291,7 @@ def read_pairs(
 ) -> Pairs:
     """Reads, normalises, repairs and measures the pairs of all inputs, in their order.
 
-    The result does not depend on the `processes`, by default this one alone, nor on what the `journal` has of an
+    The result depends neither on the `processes` (by default, only this one) nor on what the `journal` holds from an
     interrupted run. Raises DataError naming the line, or WorkerError.
     """
     journal = journal or ReadingJournal()
@@ -336,7 +336,7 @@ def refuse_unknown_columns(readers: list[Reader], config: PrepareOptions) -> Non
 
 
 def read_chunks(readers: list[Reader], config: PrepareOptions) -> Iterator[Chunk | ChunkOfFile]:
-    """Yields the rows of all inputs in chunks that never mix inputs; of what follows the first, where they are."""
+    """Yields the rows of each input in chunks of its own; after the first chunk, only where the rows are."""
     keep = frozenset(config.keep)
     for number, reader in enumerate(readers):
         if number:

@@ -163,13 +163,13 @@ class SourceTexts:
     checks = None  # the names of the checks that suit them: all
 
     def build_profile(self, train: Iterable[tuple[str, str]], times: Iterable[int]) -> str:
-        """Returns the content of the profile of the training pairs, which training repeats as many times."""
+        """Returns the profile of the training pairs, each of which training repeats this many `times`."""
         return build_profile(train, times)
 
     def store(
         self, pairs: Pairs, splits: Splits, subwords: LearnedSubwords, directory: Path, report_progress: PrepareProgress
     ) -> SourceStatistics:
-        """Writes what is not written with the subwords. Returns the statistics of the sources for the manifest."""
+        """Writes whatever is not written with the subwords. Returns the statistics of the sources for the manifest."""
         return measure_subwords("source", pairs, splits, subwords, directory)
 
 

@@ -172,10 +172,10 @@ class PairGroups:
 
 
 def number_groups(labels: IntArray, values: NDArray[np.uint64], scratch: Scratch) -> PairGroups:
-    """Returns the groups of rows with equal `labels` (N,), which are the smallest rows of their groups.
+    """Returns the groups of rows with equal `labels` (N,); each label is the smallest row of its group.
 
-    They are numbered in the order of these rows, except those with a value in `values` (N,), which follow, in the order
-    of the values; 0 is none.
+    Groups are numbered in the order of these rows; those with a value in `values` (N,) follow, in the order of the
+    values; 0 means none.
     """
     is_first = np.zeros(len(labels), np.bool_)
     for block in iterate_blocks(len(labels)):
@@ -235,7 +235,7 @@ def split_by_groups(
 
 
 def measure_groups(groups: PairGroups, lengths: IntArray, scratch: Scratch) -> NDArray[np.float64]:
-    """Returns (G,) the mean of the `lengths` (N,) of the rows of each group."""
+    """Returns the mean (G,) of the `lengths` (N,) of the rows in each group."""
     means = scratch.make_array(len(groups), np.float64)
     for block in iterate_blocks(len(groups.numbers)):
         np.add.at(means, groups.numbers[block], lengths[block])
@@ -245,7 +245,7 @@ def measure_groups(groups: PairGroups, lengths: IntArray, scratch: Scratch) -> N
 
 
 def assign_strata(lengths: NDArray[np.float64], group_sizes: IntArray, scratch: Scratch) -> IntArray:
-    """Returns (G,) the stratum of each group; from short to long, each stratum has a tenth of all rows."""
+    """Returns the stratum (G,) of each group; from short to long, each stratum has a tenth of all rows."""
     values = count_values(lengths[block] for block in iterate_blocks(len(lengths))).values
     # 1. Count the rows of groups of each length, and so those of all shorter groups.
     rows = np.zeros(len(values), np.int64)
@@ -267,7 +267,7 @@ def assign_strata(lengths: NDArray[np.float64], group_sizes: IntArray, scratch: 
 
 @dataclass(frozen=True)
 class Draw:
-    """A draw of groups that are free (G,), in a random order, with equal shares of all strata."""
+    """A draw from the free groups (G,), in random order, with equal shares of all strata."""
 
     order: IntArray  # (G,)
     strata: IntArray  # (G,)
@@ -331,7 +331,7 @@ def refuse_connected(where: str, pairs: int, groups: int, shared: str) -> NoRetu
 def measure_leak(
     keys: tuple[NDArray[np.uint64], NDArray[np.uint64]], rows: IntArray, sizes: Sizes, scratch: Scratch, *, seed: int
 ) -> tuple[float, float]:
-    """Returns the shares, 0 to 1, of test rows whose source or target is in train, too, in a random split of the rows.
+    """Returns the shares, 0 to 1, of test rows whose source or target is also in train if rows are split at random.
 
     `keys` are those of the sources and of the targets.
     """
@@ -342,7 +342,7 @@ def measure_leak(
 
 
 def measure_known_share(keys: NDArray[np.uint64], rows: IntArray, train: IntArray, test: IntArray) -> float:
-    """Returns the share, 0 to 1, of test rows that share a key with a train row; both are places in `rows`."""
+    """Returns the share, 0 to 1, of test rows that share a key with a train row; both are positions in `rows`."""
     if not len(test):
         return 0.0
     distinct, places = np.unique(keys[rows[test]], return_inverse=True)

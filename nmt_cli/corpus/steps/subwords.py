@@ -1,6 +1,6 @@
 """Learns or reuses the subwords of a prepared corpus, encodes its text with them, and measures how well they fit.
 
-Knows which files of the prepared directory are written; nothing of how pairs are read or split."""
+Knows which files of the prepared directory are written, but not how pairs are read or split."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LARGEST_SHARE = 0.9  # of the joint vocabulary: a target that needs more shares 
 
 
 def extract_target_vocabulary(joint: bytes, settings: TokenizerSettings, targets: Iterable[str]) -> tuple[bytes, bytes]:
-    """Returns the joint model with its pieces reordered, and its beginning, which holds all pieces that `targets` need.
+    """Returns the joint model with its pieces reordered, and a model of its first pieces, which are all `targets` need.
 
     Returns `joint` twice if the targets need most of it. Both models segment these targets as `joint` does.
     """
@@ -282,7 +282,7 @@ def obtain_subwords(pairs: Pairs, train: IntArray, directory: Path, config: Prep
 
 
 def choose_separation(pairs: Pairs, train: IntArray, config: PrepareOptions, notes: list[str]) -> PrepareOptions:
-    """Returns the settings with separate vocabularies decided: by default, if the sides share no script.
+    """Returns the settings, having decided on separate vocabularies: by default, if the sides share no script.
 
     Pieces of one script are useless to the other side, and take room from the pieces it needs. A decision not made by
     the user is added to `notes`.
@@ -364,7 +364,7 @@ def read_untagged(rows: Ragged, tokenizer: Tokenizer) -> Iterator[Ragged]:
 
 
 def measure_everyday_share(texts: Texts, rows: IntArray) -> float:
-    """Returns the share, 0 to 1, of the sentences in a sample that are as short and whole as those of everyday life."""
+    """Returns the share, 0 to 1, of the sentences in a sample that are as short and complete as everyday ones."""
     sample = list(texts.select(rows[:: max(1, len(rows) // EVERYDAY_SAMPLE)]))
     count = sum(text.rstrip().endswith(tuple(END_MARKS)) and count_words(text) <= EVERYDAY_WORDS for text in sample)
     return round(count / max(1, len(sample)), 3)

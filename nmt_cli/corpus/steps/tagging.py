@@ -23,8 +23,8 @@ LANGUAGES = TagPurpose.TARGET, TagPurpose.SOURCE
 def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareOptions) -> list[CorpusFile]:
     """Returns the files of a corpus with the tags of the languages that the options name for each.
 
-    Tags of a file itself decide. Raises OptionError unless there is one language for all files of the corpus, one for
-    each, or one for each of those without such a tag.
+    A file's own tags take precedence. Raises OptionError unless there is one language for all files of the corpus, one
+    for each, or one for each of those without such a tag.
     """
     if config.source_type != "text" and any(file.tags for file in inputs):
         raise OptionError("the sources are pictures, and only texts can have tags", hint="leave the tags out")
@@ -50,7 +50,7 @@ def tag_inputs(inputs: Sequence[CorpusFile], config: PrepareOptions) -> list[Cor
 
 
 def refuse_second_spellings(tag_sets: Iterable[TagSet]) -> None:
-    """Raises OptionError for a language that tags spell in two ways: `>nl` and `>nld` would be two to a network."""
+    """Raises OptionError for a language that tags spell in two ways: a network would take `>nl` and `>nld` for two."""
     spelled: dict[tuple[TagPurpose, str], Tag] = {}
     for tag in sorted({tag for tags in tag_sets for tag in tags if tag.kind in LANGUAGES}):
         other = spelled.setdefault((tag.kind, find_variety(tag.value)), tag)
@@ -64,7 +64,7 @@ def has_kind(file: CorpusFile, kind: TagPurpose) -> bool:
 
 
 def label_registers(pairs: Pairs, config: PrepareOptions, target_language: str) -> None:
-    """Tags pairs by how their targets address people, if asked for, except those that have a register already.
+    """If requested, tags pairs without a register by how their targets address people.
 
     The rules are those of the language that tags name, else of `target_language`. Raises OptionError if none has rules.
     """
@@ -91,7 +91,7 @@ def label_registers(pairs: Pairs, config: PrepareOptions, target_language: str) 
 
 
 def refuse_unpaired_tags(tag_sets: Sequence[TagSet], pairs: Pairs) -> None:
-    """Raises OptionError for a tag of text without translations that no pair has."""
+    """Raises OptionError if text without translations has a tag that no pair has."""
     corpus_tags = {tag for tags in pairs.tag_sets for tag in tags}
     missing = sorted({tag for tags in tag_sets for tag in tags} - corpus_tags)
     if missing:

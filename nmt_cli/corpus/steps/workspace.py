@@ -58,7 +58,7 @@ class ReadingJournal:
         pairs.originals |= {row: (source, target) for row, source, target in self.saved["originals"]}
 
     def keep(self, pairs: Pairs, chunks: int) -> None:
-        """Notes that these pairs are those of the first `chunks`, from time to time."""
+        """From time to time, notes that these pairs are those of the first `chunks`."""
         if self.path is None or chunks % COMMITTED or chunks <= self.chunks:
             return
         columns = self.scratch.flush_columns()
@@ -86,11 +86,11 @@ class Workspace:
 
     @property
     def has_journal(self) -> bool:
-        """Whether a run could go on here."""
+        """Whether an interrupted run could be continued here."""
         return self.folder is not None and any(self.folder.glob(f"*/{JOURNAL}"))
 
     def open_part(self, name: str) -> ReadingJournal:
-        """Returns the journal of one of the texts, which tells where its arrays are."""
+        """Returns the journal of one of the texts, which records where its arrays are."""
         journal = ReadingJournal(None if self.folder is None else self.folder / name, self.identity)
         self.journals.append(journal)
         return journal
@@ -102,10 +102,10 @@ class Workspace:
 
 @contextmanager
 def open_workspace(directory: Path, identity: JobIdentity, *, resume: bool) -> Iterator[Workspace]:
-    """Yields the workspace beside a prepared corpus; it remains only if a run is interrupted that has read much.
+    """Yields the workspace beside a prepared corpus; it remains only if a run that has read much is interrupted.
 
-    With `resume`, it is that of an interrupted run. Raises DataError if that was another preparation, and OutputError
-    if another process is at work in it.
+    With `resume`, it is that of an interrupted run. Raises DataError if that run prepared something else, and
+    OutputError if another process is working in it.
     """
     folder = locate_workspace(directory)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Explains BLEU and ROUGE-L of one pair step by step, as a table. Must not know files or models.
 
-The numbers are computed here from the tokens; only smoothed precisions are the metric's own, like the value in the last
-line: a test holds that they agree.
+The numbers are computed here from the tokens; only smoothed precisions and the last line's value are the metric's own,
+and a test checks that they agree.
 """
 
 from __future__ import annotations

@@ -109,12 +109,12 @@ def find_capitalised(text: str) -> set[str]:
 
 
 def name_outcome(is_expected: bool, is_kept: bool) -> str:
-    """Returns the name of the group for something that the reference may have and the hypothesis may keep."""
+    """Returns the group's name by whether the reference has something, and whether the hypothesis keeps it."""
     return "none" if not is_expected else "kept" if is_kept else "lost or changed"
 
 
 def group_by_negation(example: Example) -> str | None:
-    """Groups by whether reference and hypothesis are negated, by the commonest negations of the target language."""
+    """Groups by whether reference and hypothesis are negated, judging by the target language's commonest negations."""
     pattern = compile_negation(example.language)
     if pattern is None:
         return None

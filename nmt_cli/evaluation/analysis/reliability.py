@@ -68,7 +68,7 @@ def measure_reliability(
 ) -> Reliability:
     """Measures confidences, and the `plain` mean log-probabilities, against the chrF of each sentence.
 
-    The chrF of several sentences is here the mean of their chrF.
+    Here, the chrF of several sentences is the mean of their chrF scores.
     """
     scores, sure = np.asarray(values, dtype=float), np.asarray(confidences, dtype=float)
     good = scores >= bar
@@ -96,9 +96,7 @@ def split_bins(confidences: FloatArray, good: NDArray[np.bool_]) -> list[Reliabi
 
 
 def compute_calibration_error(bins: Sequence[ReliabilityBin]) -> float:
-    """Computes the expected calibration error: the mean distance between confidence and share of good ones, by
-    sentence.
-    """
+    """Computes the expected calibration error: the mean gap, by sentence, between confidence and share of good ones."""
     total = sum(part.sentences for part in bins)
     return sum(abs(part.confidence - part.good) * part.sentences for part in bins) / max(1, total)
 
@@ -106,7 +104,7 @@ def compute_calibration_error(bins: Sequence[ReliabilityBin]) -> float:
 def compute_auc(scores: FloatArray, good: NDArray[np.bool_]) -> float:
     """Computes the probability that a good translation has a higher score than a bad one; ties count half.
 
-    The Mann-Whitney statistic, from mean ranks; 0.5 if all translations are good, or all bad.
+    This is the Mann-Whitney statistic, from mean ranks; 0.5 if all translations are good, or all bad.
     """
     positives = int(good.sum())
     negatives = len(good) - positives
@@ -118,6 +116,6 @@ def compute_auc(scores: FloatArray, good: NDArray[np.bool_]) -> float:
 
 
 def score_surest(confidences: FloatArray, values: FloatArray, share: float) -> float:
-    """Returns the mean value without this share of the least confident translations; at least one is left."""
+    """Returns the mean value after dropping this share of translations, least confident first; keeps at least one."""
     order = np.argsort(confidences, kind="stable")
     return float(values[order[min(round(share * len(order)), len(order) - 1) :]].mean())

@@ -1,9 +1,9 @@
 """Estimates how certain a score is: bootstrap intervals, and two paired tests of one system against another.
 
-Resamples as sacreBLEU does (same generator, seed and percentiles); a test holds that the numbers are equal. p-values
-differ in two cases: `compute_bootstrap_p` has two sides, and `compute_p_value` counts differences that are equal.
-Works on the counts of any metric; must not know which.
-Letters: N sentences, R resamples, K counts."""
+Resamples as sacreBLEU does (same generator, seed and percentiles); a test checks that the numbers are equal. p-values
+differ in two cases: `compute_bootstrap_p` is two-sided, and `compute_p_value` also counts equal differences. Works on
+the counts of any metric; must not know which. Letters: N sentences, R resamples, K counts.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def bootstrap_interval(statistics: Statistics, resamples: int, seed: int = SEED)
 
 
 def find_percentiles(values: FloatArray) -> Interval:
-    """Returns the bounds that sacreBLEU uses: one fortieth of the sorted values is beyond each."""
+    """Returns the bounds that sacreBLEU uses: one fortieth of the sorted values lies beyond each."""
     ordered = np.sort(values)
     beyond = len(ordered) // 40
     return Interval(float(ordered[beyond]), float(ordered[len(ordered) - beyond - 1]))
@@ -79,8 +79,8 @@ def score_all(statistics: Statistics) -> float:
 def compute_p_value(differences: FloatArray, observed: float) -> float:
     """Returns how often chance alone gives at least the observed difference; one is added to both counts (MultEval).
 
-    sacreBLEU counts only greater differences and therefore finds two systems that differ in one sentence, or in none,
-    certainly different: however that sentence is swapped, the difference is the same.
+    sacreBLEU counts only greater differences. It therefore calls systems that differ in at most one sentence certainly
+    different: swapping that sentence leaves the difference equally large.
     """
     if observed <= ROUNDING:
         return 1.0
@@ -90,8 +90,8 @@ def compute_p_value(differences: FloatArray, observed: float) -> float:
 def compute_bootstrap_p(values: FloatArray, others: FloatArray, difference: float) -> float:
     """Returns the p-value of the difference of two systems, given their scores (R,) on the same resampled sentences.
 
-    It has two sides: resampled differences, less their mean, have the distribution of equally good systems, and both of
-    its ends count. sacreBLEU subtracts the mean of the absolute values, which leaves one end: a p half as large.
+    It is two-sided: resampled differences, less their mean, are distributed like those of equally good systems, and
+    both tails count. sacreBLEU subtracts the mean of the absolute values, which leaves one tail and halves p.
     """
     differences = values - others
     return compute_p_value(np.abs(differences - differences.mean()), abs(difference))
@@ -151,7 +151,7 @@ class PairTest:
 
 
 def compare_pairs(scores: Sequence[Score], resamples: int) -> tuple[PairTest, ...]:
-    """Tests every pair of M systems, each given by the same metric for the same sentences; two systems in both ways.
+    """Tests every pair of M systems, scored by one metric on the same sentences; if M is 2, applies both tests.
 
     Returns nothing for a metric without counts.
     """

@@ -98,7 +98,7 @@ def report_empty(texts: Sequence[str], noun: str, plural: str) -> list[str]:
 
 
 def report_copies(hypotheses: Hypotheses, references: Sequence[str], sources: Sequence[str]) -> list[str]:
-    """Returns a message if hypotheses are their sources, and their references are not."""
+    """Returns a message if hypotheses equal their sources but the references do not."""
     if not sources:
         return []
     triples = enumerate(zip(hypotheses, references, sources, strict=True), start=1)
@@ -108,7 +108,7 @@ def report_copies(hypotheses: Hypotheses, references: Sequence[str], sources: Se
 
 
 def report_other_language(hypotheses: Hypotheses, references: Sequence[str], sources: Sequence[str]) -> list[str]:
-    """Returns a message if the words of hypotheses and references are those of two languages."""
+    """Returns a message if the words of hypotheses and references are in different languages."""
     texts, others, read = map(count_units, (hypotheses, references, sources))
     if (
         min(len({*hypotheses}), len({*references})) < FEWEST_LINES
@@ -123,7 +123,7 @@ def report_other_language(hypotheses: Hypotheses, references: Sequence[str], sou
 
 
 def count_units(texts: Sequence[str]) -> Counter[str]:
-    """Counts the words of texts, or pairs of characters where blanks do not separate words; without numbers."""
+    """Counts the words of texts, or pairs of characters in scripts without spaces; leaves out numbers."""
     return Counter(unit for text in texts for unit in split_units(text.casefold()) if unit.isalpha())
 
 
@@ -145,7 +145,7 @@ def report_slip(hypotheses: Hypotheses, references: Sequence[str]) -> list[str]:
 
 
 def find_slip(texts: Sequence[frozenset[str]], others: Sequence[frozenset[str]], offset: int) -> tuple[float, int, int]:
-    """Returns by how much a run of texts fits the others at an offset better, in sum, and its first row and its end."""
+    """Finds the run of texts that best fits `others` at an offset; returns its total gain, first row, and end."""
     best, total, start = (0.0, 0, 0), 0.0, 0
     for row in range(max(0, -offset), len(texts) - max(0, offset)):
         if total <= 0:
@@ -161,13 +161,13 @@ def compute_dice(words: frozenset[str], others: frozenset[str]) -> float:
 
 
 def name_sentences(rows: Sequence[int]) -> str:
-    """Returns the first sentences of a list, by their numbers: a table may have a header and blank rows."""
+    """Names the first sentences of a list by number, not by line: a table may have a header and blank rows."""
     shown = ", ".join(f"{row:,}" for row in rows[:SENTENCES_SHOWN]) + (", ..." if len(rows) > SENTENCES_SHOWN else "")
     return f"{'sentence' if len(rows) == 1 else 'sentences'} {shown}"
 
 
 def check_references(references: Sequence[str], config: ScoreOptions = DEFAULT) -> list[str]:
-    """Returns a message if the references were tokenised, so that nobody wrote them like this."""
+    """Returns a message if the references were tokenised, and so are not as anyone wrote them."""
     tokenised = sum(map(bool, map(TOKENISED.search, references)))
     if config.tokenizer != "13a" or tokenised <= len(references) * SUSPICIOUS_SHARE:
         return []

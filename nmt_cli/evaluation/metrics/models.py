@@ -39,7 +39,8 @@ BATCH = 16  # sentences per batch
 def compute_bertscore(material: Material, config: ScoreOptions) -> Score:
     """Computes BERTScore F1 with the encoder at `config.bertscore_model`, times 100; the best reference counts.
 
-    The score is not rescaled. Raises NotFoundError without the encoder, MissingExtraError, and DataError.
+    The score is not rescaled. Raises NotFoundError without the encoder, MissingExtraError without the package, and
+    DataError for invalid input.
     """
     check_pairing(material.hypotheses, material.references)
     path = require_model_path(config.bertscore_model, "bertscore", "--bertscore-model DIRECTORY")
@@ -98,14 +99,14 @@ def import_bert_score() -> Any:
 
 
 def format_signature(material: Material) -> str:
-    """Returns a signature that names the subwords: scores per token only compare if the tokens are the same."""
+    """Returns a signature that names the subwords: scores per token are comparable only if the tokens are the same."""
     return f"nrefs:1|forced:first-reference|tokens:{material.subwords or 'subwords'}+end"
 
 
 def compute_perplexity(material: Material, config: ScoreOptions) -> Score:
     """Computes exp of the mean negative log-probability of the references' tokens; lower is better, 1 is certainty.
 
-    This is perplexity per subword: it only compares models with the same subwords. Raises OptionError without the
+    This is perplexity per subword: use it only to compare models with the same subwords. Raises OptionError without the
     model's scores.
     """
     import numpy as np  # which `nmt --help` does not need
@@ -172,7 +173,7 @@ class CometRow(NamedTuple):
 def compute_comet(material: Material, config: ScoreOptions) -> Score:
     """Computes COMET with the checkpoint at `config.comet_model`, times 100; the mean over a sentence's references.
 
-    The scale is the checkpoint's own: compare only scores of the same checkpoint. Raises OptionError without sources,
+    The scale is the checkpoint's own: compare only scores from the same checkpoint. Raises OptionError without sources,
     NotFoundError without the checkpoint, MissingExtraError without the program, NmtError if it fails, and DataError if
     hypotheses and references do not pair up.
     """
@@ -226,7 +227,7 @@ def run_program(program: Path, checkpoint: Path, rows: Sequence[CometRow]) -> li
 
 
 def read_scores(path: Path) -> list[float]:
-    """Returns the scores written by the program, an object with a list of sentences for its one file; else empty."""
+    """Returns the scores that the program wrote, an object listing the sentences of one file; empty otherwise."""
     try:
         ((_, sentences),) = build(dict[str, list[dict[str, Any]]], parse_json(path.read_text(encoding="utf-8"))).items()
         return [build(float, sentence.get("COMET"), "COMET") for sentence in sentences]
@@ -235,7 +236,7 @@ def read_scores(path: Path) -> list[float]:
 
 
 def read_program_version(program: Path) -> str:
-    """Returns the version of the program's package, as known to the Python in its first line."""
+    """Returns the version of the program's package, as known to the Python interpreter in its first line."""
     try:
         interpreter = program.read_text(encoding="utf-8").splitlines()[0].removeprefix("#!").strip()
         done = subprocess.run([interpreter, "-c", VERSION], capture_output=True, text=True, timeout=60)

@@ -1,4 +1,4 @@
-"""Metrics of overlap: ROUGE, METEOR, exact match and character error rate."""
+"""Overlap metrics: ROUGE, METEOR, exact match and character error rate."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LONGEST_COMPARED = 10_000  # characters or words that are compared as a whole: a
 
 
 def compute_exact_match(hypotheses: Hypotheses, references: References, config: ScoreOptions = DEFAULT, /) -> Score:
-    """Computes the percentage of hypotheses that equal one of their references (NFC, single blanks)."""
+    """Computes the percentage of hypotheses that equal one of their references (NFC, single spaces)."""
     check_pairing(hypotheses, references)
     values = [
         100.0 * (hypothesis in alternatives)
@@ -86,7 +86,7 @@ def describe_case(config: ScoreOptions) -> str:
 
 
 def bound_edit_distance(text: Sequence[str], other: Sequence[str]) -> int:
-    """Returns the edit distance of two texts; of long ones, the sum of those of their parts, which is not less."""
+    """Returns the edit distance of two texts; for long ones, the sum over their parts, which is never less."""
     count = -(-max(len(text), len(other)) // LONGEST_COMPARED) or 1
     edges = [(len(text) * part // count, len(other) * part // count) for part in range(count + 1)]
     return sum(
@@ -103,7 +103,7 @@ def map_positions(items: Sequence[str]) -> dict[str, int]:
 
 
 def compute_edit_distance(text: Sequence[str], other: Sequence[str]) -> int:
-    """Computes the Levenshtein distance, with a column of its table in the bits of two numbers (Hyyrö 2003, figure 2).
+    """Computes the Levenshtein distance; the bits of two numbers hold a column of its table (Hyyrö 2003, figure 2).
 
     The bits say where a cell is one more (VP, HP) or one less (VN, HN) than the cell above it or to its left.
     """
@@ -153,7 +153,7 @@ class UnicodeTokenizer:
 
 @cache
 def is_of_word(character: str) -> bool:
-    """Whether it is a letter, a mark or a digit. `\\w` would break Indic words at their vowel signs."""
+    """Whether the character is a letter, a mark or a digit. `\\w` would break Indic words at their vowel signs."""
     return unicodedata.category(character)[0] in "LMN"
 
 
@@ -162,8 +162,8 @@ def compute_rouge(
 ) -> Score:
     """Computes the mean over the sentences of ROUGE's F-score, each with its best reference.
 
-    `kind` is rouge-score's name: rouge1, rouge2 (n-grams), rougeL (longest common subsequence), rougeLsum (the union
-    of the common subsequences of each pair of sentences of a text).
+    `kind` is rouge-score's name: rouge1, rouge2 (n-grams), rougeL (longest common subsequence), rougeLsum (the union of
+    common subsequences, sentence by sentence).
     """
     check_pairing(hypotheses, references)
     scorer = RougeCounter(kind)
@@ -186,7 +186,7 @@ def compute_rouge(
 
 
 class RougeCounter:
-    """Scores pairs by one kind of ROUGE; `long` counts the texts whose sentences are not compared by themselves."""
+    """Scores pairs by one kind of ROUGE; `long` counts the texts too long to compare sentence by sentence."""
 
     def __init__(self, kind: str) -> None:
         from rouge_score.rouge_scorer import RougeScorer  # imports nltk: half a second
@@ -208,7 +208,7 @@ class RougeCounter:
 
 
 def count_common(words: Sequence[str], others: Sequence[str]) -> int:
-    """Returns the length of the longest common subsequence, by whole numbers with a bit for each word (Hyyrö 2004)."""
+    """Returns the length of the longest common subsequence, using integers with one bit per word (Hyyrö 2004)."""
     positions, whole = map_positions(words), (1 << len(words)) - 1
     unmatched = whole
     for word in others:
@@ -262,7 +262,7 @@ class NoSynonyms:
 
 
 class Stemmer:
-    """Porter's stemmer for English, which remembers the stems."""
+    """Porter's stemmer for English, which caches stems."""
 
     def __init__(self) -> None:
         from nltk.stem.porter import PorterStemmer
@@ -273,7 +273,7 @@ class Stemmer:
 def compute_meteor(hypotheses: Hypotheses, references: References, config: ScoreOptions = DEFAULT, /) -> Score:
     """Computes the mean of METEOR (alpha 0.9, beta 3, gamma 0.5) over the sentences; the best reference counts.
 
-    Words match exactly, then by Porter's stem, then by WordNet if NLTK finds its data: the signature says so.
+    Words match exactly, then by Porter's stem, then by WordNet if NLTK finds its data, as the signature says.
     """
     from nltk.translate.meteor_score import meteor_score  # half a second
 

@@ -1,6 +1,6 @@
-"""The tables of metrics. To add one, write a function and add a line here, or an entry point of another package.
+"""The tables of metrics. To add one, write a function, and add a line here or an entry point in another package.
 
-This is imported for `nmt --help`: a metric imports everything beyond the standard library when it is called.
+`nmt --help` imports this module, so a metric imports everything beyond the standard library only when called.
 """
 
 from __future__ import annotations
@@ -118,12 +118,12 @@ def resolve_names(requested: Sequence[str] = (ALL,)) -> tuple[str, ...]:
 
 
 def simplify_name(name: str) -> str:
-    """Returns a metric's name without its case, its hyphens and its underscores."""
+    """Returns a metric's name in lower case, without hyphens and underscores."""
     return name.lower().replace("-", "").replace("_", "")
 
 
 def find_metric(name: str) -> MetricFunction:
-    """Returns a metric that needs only the sentences: one of METRICS, or that of another package.
+    """Returns a metric that needs only the sentences: one of METRICS, or one from another package.
 
     Raises MissingExtraError if that cannot be loaded.
     """

@@ -65,7 +65,7 @@ def require_tokenizer(name: str) -> str:
 
 
 class SubwordTokenizer:
-    """A sacreBLEU tokenizer that splits into the pieces of a SentencePiece model."""
+    """A sacreBLEU tokenizer that splits text into the pieces of a SentencePiece model."""
 
     def __init__(self, path: Path, name: str) -> None:
         import sentencepiece
@@ -107,8 +107,9 @@ def score_with_sacrebleu(
 ) -> Score:
     """Computes the score of sacreBLEU's `metric`, and keeps its counts for resampling.
 
-    `corpus_value` returns the value of summed counts, `sentence_value` that of one sentence's counts; None: its own.
-    `signature` may change sacreBLEU's. The counts come from the methods that sacreBLEU's significance tests use.
+    `corpus_value` computes the score from summed counts, `sentence_value` from one sentence's; None means sacreBLEU's
+    own. `signature` may change sacreBLEU's signature. The counts come from the methods that sacreBLEU's significance
+    tests use.
     """
     import numpy as np  # which `nmt --help` does not need
 
@@ -145,7 +146,8 @@ def compute_bleu(
 ) -> Score:
     """Computes corpus BLEU of n-grams up to `order`; by default of detokenised, cased text, 13a tokens, exp smoothing.
 
-    Sentence values use the effective order, as sacreBLEU recommends. Its signature lacks the order, which `name` has.
+    Sentence values use the effective order, as sacreBLEU recommends. Its signature omits the order, so `name` states
+    it.
     """
     smoothing = config.smoothing
     epsilon = smoothing.value if smoothing.method == "epsilon" else None  # which sacreBLEU does not offer
@@ -236,7 +238,7 @@ def compute_chrf(
 ) -> Score:
     """Computes chrF2, the F-score (beta 2) of character n-grams up to 6; with word n-grams up to 2, chrF2++.
 
-    Needs no tokenisation, so it also suits scripts without spaces and languages of rich morphology.
+    Needs no tokenisation, so it also suits scripts without spaces and languages with rich morphology.
     """
     from sacrebleu.metrics.chrf import CHRF  # a tenth of a second that `nmt --help` must not pay
 
@@ -245,9 +247,9 @@ def compute_chrf(
 
 
 def compute_chance_chrf(references: References, config: ScoreOptions = DEFAULT) -> float | None:
-    """Returns the chrF2 that chance has: of references taken for translations of others, of nearly the same length.
+    """Returns the chrF2 expected by chance: that of references scored against others of nearly the same length.
 
-    It is 14 in German and 25 in Asháninka, whose long words share many characters. None for a single text.
+    It is 14 in German and 25 in Asháninka, whose long words share many characters. Returns None for a single text.
     """
     texts = sorted(dict.fromkeys(alternatives[0] for alternatives in references), key=len)
     others = [[text] for text in texts[1:] + texts[:1]]
@@ -272,7 +274,7 @@ def compute_ter(hypotheses: Hypotheses, references: References, config: ScoreOpt
     from sacrebleu.metrics.ter import TER  # a tenth of a second that `nmt --help` must not pay
 
     class BoundedTER(TER):
-        """TER whose long lines have no shifts; `long` counts them, and `longest` is the length of the longest."""
+        """TER that tries no shifts in long lines; `long` counts them, and `longest` is the length of the longest."""
 
         long = longest = 0
 

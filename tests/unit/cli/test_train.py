@@ -67,7 +67,7 @@ def test_the_first_line_says_what_was_chosen_for_a_corpus_of_this_size(
     monkeypatch.setitem(sys.modules, "nmt_cli.training.run", SimpleNamespace(train=run))
     lines = CliRunner().invoke(app, ["train", "--model", str(tmp_path / "model")]).stderr.splitlines()
     assert lines[0] == "6,441 pairs: medium network, 2,121 updates, dropout 0.3"  # 21 epochs of 101 batches
-    assert lines[1].startswith("does not start from deu-eng, which may know")
+    assert lines[1].startswith("does not start from deu-eng, which may have seen")
     assert lines[2].startswith("de -> en, from prepared/ to ")
     typed = ["--epochs", "5", "--units", "64", "--dropout", "0.1"]
     lines = CliRunner().invoke(app, ["train", "--model", str(tmp_path / "model"), *typed]).stderr.splitlines()
