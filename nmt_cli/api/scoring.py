@@ -162,7 +162,7 @@ class Evaluation:
         if profile is not None and not any(text.tags) and profile.are_turned(pairs):
             name, direction = name_model(model), " -> ".join(languages)
             turned = (
-                f"the text runs in the opposite direction: its references are in the source language of "
+                "the text runs in the opposite direction: its references are in the source language of "
                 f"{name} ({direction})"
             )
             return made.add_warnings(turned)
