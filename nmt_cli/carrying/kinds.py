@@ -165,5 +165,5 @@ def is_amount(text: str) -> bool:
 
 
 def write_spans(spans: Sequence[Span], text: str, context: Context) -> list[Span]:
-    """Returns the spans of a text, each with its text in the translation."""
+    """Returns the spans of a source text, each with the text that stands for it in the translation."""
     return [span._replace(text=KIND_OF_SPAN[span.kind].write(span, text, context)) for span in spans]

@@ -42,7 +42,7 @@ OWN_REFERENCE = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]+)\]")
 
 
 def finish_lines(raw: str, written: str) -> str:
-    """Returns the translation `written` for the passage `raw`, with no line that would begin a block."""
+    """Returns `written`, the translation of the passage `raw`, changed so that none of its lines begins a block."""
     parts, raw_parts = LINE_END.split(restore_references(raw, written)), LINE_END.split(raw)
     has_all_lines = len(parts) == len(raw_parts)
     starts = [find_first_word(line) for line in raw_parts[::2]]

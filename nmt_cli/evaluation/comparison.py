@@ -236,7 +236,7 @@ def find_group(section: Section | None, name: str) -> Group | None:
 # Wide tables are split into parts. Letters: M systems.
 
 
-LETTERS = "same letter: no significant difference (paired bootstrap, p < 0.05, Holm's correction for {})"
+LETTERS = "same letter: no significant difference (paired bootstrap, p < 0.05{})"
 MARK = "**"  # around the best score, where the output can be bold
 
 
@@ -309,9 +309,10 @@ def format_notes(comparison: SystemComparison) -> list[str]:
 
 def describe_letters(comparison: SystemComparison) -> list[str]:
     """Returns what the letters mean, if there are any."""
-    pairs = [format_count(len(comparison.tests[metric]), "pair") for metric in list(comparison.letters)[:1]]
+    pairs = [len(comparison.tests[metric]) for metric in list(comparison.letters)[:1]]
     what = "; of the best run of each system" if comparison.runs else ""
-    return [LETTERS.format(number) + what for number in pairs]
+    corrected = [f", Holm's correction for {number} pairs" if number > 1 else "" for number in pairs]
+    return [LETTERS.format(correction) + what for correction in corrected]
 
 
 def describe_spread(comparison: SystemComparison) -> str:

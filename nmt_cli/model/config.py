@@ -104,7 +104,7 @@ class ModelConfig(Settings, ABC, panel="Network"):
                     flag = f"--no-{name}" if value is False else f"--{name}"
                     raise OptionError(
                         f"{flag} cannot be combined with --architecture {architecture}",
-                        hint=f"{flag} is an option of --architecture {other}",
+                        hint=f"{flag} applies only to --architecture {other}",
                     )
         return CONFIGS[architecture](**options)
 

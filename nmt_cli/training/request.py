@@ -66,7 +66,7 @@ class ProcessRole:
             return cls()
         if set(sizes) - {CHIEF, WORKER} or role.index >= sizes.get(role.job, 0):
             raise OptionError(
-                f"TF_CONFIG names {role.job} {role.index} of {sizes}",
+                f"TF_CONFIG gives this process the role {role.job} {role.index}, but its cluster has {sizes}",
                 hint="its cluster may have one chief and any number of workers, and its task must be one of them",
             )
         return role

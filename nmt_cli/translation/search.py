@@ -247,7 +247,7 @@ class Network(NamedTuple):
         if ids and len(ids) >= config.max_length:
             raise OptionError(
                 f"--prefix has {format_count(len(ids), 'token')}, so --max-length {config.max_length} leaves no room",
-                hint=f"give --max-length {2 * len(ids)}, or a shorter prefix",
+                hint=f"set --max-length to {2 * len(ids)}, or use a shorter prefix",
             )
         return ids
 

@@ -37,8 +37,8 @@ def test_invalid_utf8_on_standard_input_is_reported_after_the_lines_before(place
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["model"], "model is a folder, and its translation cannot go to standard output"),
-        (["--output", "model"], "-o model names a file for each input, and standard input has no name"),
+        (["model"], "model is a folder, so its translation cannot go to standard output"),
+        (["--output", "model"], "-o model names a file for each input, but standard input has no name"),
     ],
 )
 def test_a_wrong_request_to_translate_is_told(place: Path, arguments: list[str], message: str) -> None:

@@ -288,7 +288,7 @@ def open_report(
         keeps_edited=bool(job.edited),
         bleu=card.development_bleu,
         gain=card.development_gain,
-        unrated=str(card.confidence.get("refused", "")),
+        unrated=str(card.confidence.get("refused", "")) if path else "",  # else it would be said in every run
         languages=card.languages,
         files=files,
     )

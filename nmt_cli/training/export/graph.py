@@ -273,7 +273,7 @@ def add_looked_up(
 
 
 def list_concatenated(graph: Graph, value: str) -> list[str]:
-    """Returns the values whose concatenation along the last axis of a matrix is `value`, or only `value` itself."""
+    """Returns the values that were concatenated along the last axis of a matrix to form `value`; else `value` alone."""
     concat = graph.find_producer(value)
     if concat is None or concat.op_type != "Concat" or read_attribute(concat, "axis") not in (1, -1):
         return [value]

@@ -222,7 +222,7 @@ class DoubtfulPair(NamedTuple):
         return self._replace(drops=np.where(is_needed, drops, 0.0).tolist())
 
     def leave_grammar(self, translation: Translation, source: TextProfile, target: TextProfile) -> DoubtfulPair:
-        """Returns the pair without extra function words at its edges if it is a word or label: auf [Speichern] im."""
+        """Returns a pair around a word or label without extra function words at its edges: auf [Speichern] im."""
         words = [PUNCTUATION.sub("", word) for word in self.words.split()]
         if len(words) > 1 and any(word[:1].islower() for word in words):
             return self

@@ -73,7 +73,7 @@ def find_placeholder_fault(source: str, target: str) -> Fault | None:
 
 
 def keeps_words(before: str, after: str) -> bool:
-    """Whether a translation keeps all words of an earlier one, and has at most one more for each placeholder.
+    """Whether a translation keeps all words of an earlier one and adds at most one word per placeholder.
 
     If a placeholder is in an odd place, a network that writes it may lose the words around it.
     """
@@ -198,7 +198,7 @@ def count_any_word_repeats(words: Sequence[str]) -> int:
 
 
 def count_block_repeats(items: Sequence[str], period: int) -> int:
-    """Returns the longest run of a repeated block of `period` items; at least 1."""
+    """Returns the largest number of consecutive repeats of a block of `period` items, at least 1."""
     longest = run = 0
     for item, next_item in zip(items, items[period:], strict=False):
         if item != next_item:
