@@ -311,7 +311,7 @@ def describe_letters(comparison: SystemComparison) -> list[str]:
     """Returns what the letters mean, if there are any."""
     pairs = [len(comparison.tests[metric]) for metric in list(comparison.letters)[:1]]
     what = "; of the best run of each system" if comparison.runs else ""
-    corrected = [f", Holm's correction for {number} pairs" if number > 1 else "" for number in pairs]
+    corrected = [f", Holm's correction for {format_count(number, 'pair')}" if number > 1 else "" for number in pairs]
     return [LETTERS.format(correction) + what for correction in corrected]
 
 
