@@ -44,30 +44,26 @@ RULES = """# Rules of `nmt translate`
 
 ## Stages
 
-Each translation goes through these stages in order. The *pieces* of a line are its sentences, or parts of long
-sentences.
+Each translation goes through these stages, in this order. The *pieces* of a line are its sentences or, if a sentence is long, the parts of that sentence.
 
 {stages}
 
 ## Dividers
 
-`nmt` copies these unchanged, and translates the text between them piece by piece.
+`nmt` copies these dividers unchanged, and translates the text between them piece by piece.
 
 {dividers}
 
 ## Protected spans
 
 Protected spans do not change in the translation, except for the separators inside numbers. The network reads a
-placeholder instead of a *masked* span. It never sees a span that is *taken out*: `nmt` uses attention to put
-the span back. The first matching rule wins.
+placeholder instead of a *masked* span. If a span is *taken out*, the network never sees it, and `nmt` uses attention to put it back. If several rules match, `nmt` applies the first one.
 
 {spans}
 
 ## Dropped items
 
-If the network drops one of these items, `nmt` protects the item and translates the sentence again. `nmt` always
-translates a sentence with brackets or quotes twice. The translation with fewer faults wins. If both have the same
-faults, the more likely translation wins.
+If the network drops one of these items, `nmt` protects the item and translates the sentence again. If a sentence has brackets or quotes, `nmt` always translates it twice. It uses the translation with fewer faults. If both have the same faults, it uses the more likely one.
 
 {lost}
 
