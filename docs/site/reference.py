@@ -44,7 +44,8 @@ RULES = """# Rules of `nmt translate`
 
 ## Stages
 
-Each translation goes through these stages, in this order. The *pieces* of a line are its sentences or, if a sentence is long, the parts of that sentence.
+Each translation goes through these stages, in this order. The *pieces* of a line are its sentences or, if a sentence is
+long, the parts of that sentence.
 
 {stages}
 
@@ -57,13 +58,16 @@ Each translation goes through these stages, in this order. The *pieces* of a lin
 ## Protected spans
 
 Protected spans do not change in the translation, except for the separators inside numbers. The network reads a
-placeholder instead of a *masked* span. If a span is *taken out*, the network never sees it, and `nmt` uses attention to put it back. If several rules match, `nmt` applies the first one.
+placeholder instead of a *masked* span. If a span is *taken out*, the network never sees it, and `nmt` uses attention to
+put it back. If several rules match, `nmt` applies the first one.
 
 {spans}
 
 ## Dropped items
 
-If the network drops one of these items, `nmt` protects the item and translates the sentence again. If a sentence has brackets or quotes, `nmt` always translates it twice. It uses the translation with fewer faults. If both have the same faults, it uses the more likely one.
+If the network drops one of these items, `nmt` protects the item and translates the sentence again. If a sentence has
+brackets or quotes, `nmt` always translates it twice. It uses the translation with fewer faults. If both have the same
+faults, it uses the more likely one.
 
 {lost}
 
