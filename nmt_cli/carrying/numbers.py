@@ -703,6 +703,8 @@ IDENTIFIERS = NumericKind(
         rf"{BEFORE}{LENGTH}(?: ?[x×] ?{LENGTH}){{1,3}}(?: ?(?:[kcmµ]?m|px|in|ft|[mcd]?l|[kmµ]?g))?(?![{LETTER}])",
         # A code in brackets is one with them: tools for translators write what they hide as `[X7X]`.
         rf"\[(?:[A-Za-z]{{1,12}}\d|\d{{1,12}}[A-Z]){MIXED}\]",
+        # Postcodes of Britain and Canada, whose halves a network swaps: SW1A 2AA, K1A 0B1.
+        rf"{BEFORE}(?:[A-Z]{{1,2}}\d[A-Z\d]? \d(?!AM|PM)[A-Z]{{2}}|[A-Z]\d[A-Z] \d[A-Z]\d)(?![{LETTER}\d])",
         # Numbers of books, accounts and articles, with what they are called.
         r"(?:ISBN|ISSN)(?:-1[03])?:?[ -]?\d(?:[ -]?\d){5,15}(?:[ -]?[Xx])?(?![\dA-Za-z])",
         rf"{BEFORE}[A-Z]{{2}}\d{{2}}(?: ?[A-Z0-9]{{4}}){{2,7}}(?: ?[A-Z0-9]{{1,3}})?(?![{LETTER}])",
