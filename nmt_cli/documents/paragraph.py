@@ -112,10 +112,11 @@ def write_segment(
         for item, raw in zip(segment.items, rendered, strict=True):
             output.write_raw(raw, item.wrappers)
         return Counter()
-    traced, _ = trace_literals(trace_segment(segment.text, translation), find_literals(segment.text))
+    traced = trace_literals(trace_segment(segment.text, translation), find_literals(segment.text))
     codes = {name: [segment.starts[index]] for index, name in segment.code_names.items()}
-    traced, repeated = trace_literals(traced, codes)
-    writer = SegmentWriter(segment, traced, repeated, rendered, output, needs_text)
+    traced, names = trace_literals(traced, codes), "|".join(map(re.escape, codes)) or "(?!)"
+    unwritten = frozenset(index for match in re.finditer(names, traced.text) for index in range(*match.span()))
+    writer = SegmentWriter(segment, traced, unwritten, rendered, output, needs_text)
     writer.write_marks(place_marks(segment.marks, traced), 0, len(traced.text))
     return Counter({GUESSED_MARKS: writer.guessed, LEFT_OUT_MARKS: traced.left_out})
 
@@ -150,21 +151,19 @@ def find_literals(source: str) -> dict[str, list[int]]:
     return literals
 
 
-def trace_literals(traced: TracedText, literals: Mapping[str, list[int]]) -> tuple[TracedText, frozenset[int]]:
-    """Traces whole placeholders and names of code to the same in the source; also returns the characters of repeats."""
+def trace_literals(traced: TracedText, literals: Mapping[str, list[int]]) -> TracedText:
+    """Traces whole placeholders and names of code to the same in the source."""
     if not literals:
-        return traced, frozenset()
+        return traced
     inside = {i for text, starts in literals.items() for start in starts for i in range(start, start + len(text))}
     sources = [UNALIGNED if source in inside else source for source in traced.sources]
     written = re.compile("|".join(map(re.escape, sorted(literals, key=len, reverse=True))))
-    waiting, repeated = {text: deque(starts) for text, starts in literals.items()}, set[int]()
+    waiting = {text: deque(starts) for text, starts in literals.items()}
     for match in written.finditer(traced.text):
         if waiting[match[0]]:
             start = waiting[match[0]].popleft()
             sources[slice(*match.span())] = range(start, start + len(match[0]))
-        else:
-            repeated |= set(range(*match.span()))
-    return replace(traced, sources=sources), frozenset(repeated)
+    return replace(traced, sources=sources)
 
 
 @dataclass
@@ -173,7 +172,7 @@ class SegmentWriter:
 
     segment: ParagraphSegment
     target: TracedText
-    repeated: frozenset[int]  # characters of the translation that are not written: names of code that it has twice
+    unwritten: frozenset[int]  # characters of names of code, for which marks stand: once, wherever these are placed
     rendered: Sequence[str]
     output: InlineOutput
     needs_text: frozenset[str]
@@ -231,7 +230,11 @@ class SegmentWriter:
 
     def write_characters(self, start: int, end: int) -> None:
         """Writes characters of the translation, each in the wrappers of its source character."""
-        positions = [index for index in range(start, end) if index not in self.repeated]
+        positions = list[int]()
+        for index in range(start, end):
+            is_second = positions and index > positions[-1] + 1 and self.target.text[positions[-1]].isspace()
+            if index not in self.unwritten and not (is_second and self.target.text[index].isspace()):
+                positions.append(index)
         for wrappers, group in groupby(positions, lambda index: self.wrappers[index]):
             indices = list(group)
             text = "".join(self.target.text[index] for index in indices)

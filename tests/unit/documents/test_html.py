@@ -40,6 +40,10 @@ def test_code_stays_whatever_the_translation() -> None:
     assert lost.count(b"<code>make &lt;all&gt;</code>") == 1
     twice = convert_bytes("html", page, lambda text: aligned(text, ["Tippe", "{1}", "{1}", "zweimal."], [0, 1, 1, 2]))
     assert twice.count(b"<code>make &lt;all&gt;</code>") == 1 and b"{1}" not in twice
+    page = b"<p>See <a href=x>what to buy</a> and <code>all</code>.</p>"
+    words = ["Siehe,", "was", "zu", "kaufen", "und", "{1}", "kaufen."]  # which a link would enclose
+    within = convert_bytes("html", page, lambda text: aligned(text, words, [0, 1, 2, 3, 4, 5, 3]))
+    assert within.count(b"<code>all</code>") == 1 and b"{1}" not in within and b"  " not in within
 
 
 def test_a_page_stays_in_its_encoding() -> None:
