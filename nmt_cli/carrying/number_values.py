@@ -345,7 +345,7 @@ SMALL_NUMBERS = SmallNumbers(SpanKind.NUMBER, signs=r"\d", words=LOST_NUMBERS)
 
 # Numbers in words. A network that knows thirty and five may make thirty-five one of them.
 
-ONE_AND_HALF = Decimal("1.5")
+HALF = Decimal("0.5")
 
 
 class WordedNumbers(LostKind):
@@ -391,10 +391,14 @@ def list_lost_words(attempt: Attempt, languages: tuple[str, str]) -> list[Worded
 
 
 def list_worded(text: str, language: str) -> Iterator[WordedNumber]:
-    """Yields the numbers that a text has in words, including one and a half."""
-    yield from NumberWords.load(language).find_numbers(text)
-    for match in re.finditer(rf"\b(?:{find_rules(language).one_and_half or '(?!)'})\b", text, re.IGNORECASE):
-        yield WordedNumber(match.start(), match[0], ONE_AND_HALF, match.lastgroup is not None)
+    """Yields the numbers that a text has in words, including those with a half."""
+    words = NumberWords.load(language)
+    yield from words.find_numbers(text)
+    for match in re.finditer(rf"\b(?:{find_rules(language).halves or '(?!)'})\b", text, re.IGNORECASE):
+        counted = [number for name, number in match.groupdict().items() if number and name != "whole"]
+        whole = words.small.get(fold_words(counted[0])) if counted else 1
+        if whole is not None:
+            yield WordedNumber(match.start(), match[0], whole + HALF, match.lastgroup is not None)
 
 
 def write_number(number: WordedNumber, context: Context) -> str:

@@ -43,7 +43,8 @@ class LanguageRules(NamedTuple):
     hour_parts: dict[str, str]  # what stands before an hour, by its minutes from that, or what stands between: to, past
     hour_cues: str  # pattern of what stands before a time such as six thirty, which may be two numbers elsewhere
     plural: Literal["one", "below two", "many", "dual"]  # which numbers a noun has forms for
-    one_and_half: str  # pattern of the words for 1.5; `whole` are those that digits may replace: not an hour and a half
+    # Pattern of the words for 1.5, or for a half more than `count`; `whole` are those that digits may replace.
+    halves: str
 
     # Before a number that names something, or only before a code, or that is a year; the first of several is written.
     number_signs: dict[str, str]
