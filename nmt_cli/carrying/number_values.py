@@ -337,7 +337,8 @@ LOST_NUMBERS = LossWords(
     "with numbers different from the source",
     unrepaired="a number from the source is missing",
     repaired=("wrong number",),
-    doc="Compares the values of all numbers, in any notation or script, or in words of 87 languages",
+    doc="Compares the values of all numbers, in any notation or script, or in words of 87 languages. For a target in "
+    "another language, numbers below 13 count only if training keeps them in digits",
     nouns=("number", "numbers"),
 )
 SMALL_NUMBERS = SmallNumbers(SpanKind.NUMBER, signs=r"\d", words=LOST_NUMBERS)

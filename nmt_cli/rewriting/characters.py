@@ -24,7 +24,7 @@ from nmt_cli.text.characters import (
     INVERTED_MARKS,
     OPENING_BRACKETS,
 )
-from nmt_cli.text.words import APOSTROPHE, APOSTROPHES, EDGES, choose_word_pattern, has_letters
+from nmt_cli.text.words import APOSTROPHES, EDGES, choose_apostrophe, choose_word_pattern, has_letters
 
 AROUND = EDGES + BRACKETS  # a word
 
@@ -167,7 +167,7 @@ class Characters(Rewrite):
         has_slips = not self.slips.isdisjoint(text.text)
         if self.known.issuperset(text.text) and not has_slips:
             return None
-        slips = {match.start() for match in APOSTROPHE.finditer(text.text)} if has_slips else set()
+        slips = {match.start() for match in choose_apostrophe(text.text).finditer(text.text)} if has_slips else set()
         protected = {index for match in PLACEHOLDER_PATTERN.finditer(text.text) for index in range(*match.span())}
         characters: list[tuple[str, int]] = []
         for index, (character, origin) in enumerate(zip(text.text, text.origins, strict=True)):

@@ -22,7 +22,14 @@ RAISED = frozenset(RAISED_DIGITS)
 EDGES = END_MARKS + PAUSES + QUOTES  # what may stand around a word
 APOSTROPHES = "'’ʼꞌ´`‘ʻ"  # which keyboards have for the letter within words
 APOSTROPHE = re.compile(rf"(?<=[^\W\d_])[{APOSTROPHES}](?=[^\W\d_])")
+FINAL_APOSTROPHE = re.compile(rf"(?<=[^\W\d_])[{APOSTROPHES}]")  # or at the end of a word: ye'
+OPENING_APOSTROPHE = re.compile(rf"(?<![^\W_])[{APOSTROPHES}](?=\w)")
 FEW = 16  # strings, of which each is searched for by itself
+
+
+def choose_apostrophe(text: str) -> re.Pattern[str]:
+    """Returns the pattern of the apostrophes that are letters; at the end of a word, one may close a quotation."""
+    return APOSTROPHE if OPENING_APOSTROPHE.search(text) else FINAL_APOSTROPHE
 
 
 def has_letters(text: str) -> bool:

@@ -30,7 +30,7 @@ from nmt_cli.languages.rules import has_rules
 from nmt_cli.text.characters import QUOTES, THIN_BLANKS
 from nmt_cli.text.normalise import count_words, drop_invisible
 from nmt_cli.text.tags import TagPurpose, find_tag_value
-from nmt_cli.text.words import APOSTROPHE, APOSTROPHES, has_letters, has_word
+from nmt_cli.text.words import APOSTROPHES, choose_apostrophe, has_letters, has_word
 from nmt_cli.text.wrapping import format_count
 
 # Checks that repair a text: wrongly decoded characters, control characters, HTML.
@@ -261,7 +261,7 @@ class MixedApostrophes(ApostropheCheck):
     action = "reported"
 
 
-# Apostrophes within words are letters in many languages, and keyboards have several.
+# Apostrophes within words, or at their ends, are letters in many languages, and keyboards have several.
 
 
 FEWEST_APOSTROPHES = 50  # of a side of one language
@@ -295,7 +295,7 @@ def judge_apostrophes(pairs: Pairs, side: Side, rows: IntArray, *, keep: bool) -
     stops_of: dict[int, set[str]] = {}
     counts: Counter[str] = Counter()
     for row, text in zip(rows.tolist(), pairs.get_texts(side).select(rows), strict=True):
-        if marks := APOSTROPHE.findall(text):
+        if marks := choose_apostrophe(text).findall(text):
             counts.update(marks)
             marks_of[row] = {*marks}
         if GLOTTAL_STOP in text:
@@ -316,7 +316,7 @@ def judge_apostrophes(pairs: Pairs, side: Side, rows: IntArray, *, keep: bool) -
     if not is_clear or keep:
         return {}
     texts = pairs.get_texts(side).select(np.array(slips))
-    return {row: APOSTROPHE.sub(usual, text) for row, text in zip(slips, texts, strict=True)}
+    return {row: choose_apostrophe(text).sub(usual, text) for row, text in zip(slips, texts, strict=True)}
 
 
 GLOTTAL_STOP, FEWEST_IN_BOTH = "ʔ", 5

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nmt_cli.text import characters
 from nmt_cli.text.normalise import count_words, hash_text, make_sentence_key, normalise
+from nmt_cli.text.words import choose_apostrophe
 from support.package_code import MODULES, list_nodes, within_package
 from support.scripts import load_script
 
@@ -173,3 +174,16 @@ def test_a_spelled_set_is_seen(text: str, tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text(f"SET, WORDS = {text!r}, 'Stop! Or not? (Yes; no: who knows.)'\n", encoding="utf-8")
     assert list(find_spelled_sets(module)) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("Ye' tso' dawin", 2),  # at the ends of words
+        ("ie'pa' kĩ", 2),
+        ("He said 'be off' to ie'pa", 1),  # a quotation closes at one
+        ("the '90s' music", 0),
+    ],
+)
+def test_an_apostrophe_that_closes_no_quotation_is_a_letter(text: str, letters: int) -> None:
+    assert len(choose_apostrophe(text).findall(text)) == letters
