@@ -210,13 +210,13 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     from nmt_cli.formats.opening import open_reader
 
     if texts := read_two_documents(file, languages):
-        pairs = [TaggedPair(source, target, file.tags) for source, target in zip(*texts, strict=True)]
+        pairs = [TaggedPair(source, target, file.tags) for source, target in texts]
         return find_languages_in_name(*(path.name for path in file.files)), pairs
     source, target = (None if code in UNNAMED else code for code in languages)
     tags = find_tag_column(file.path) if file.target is None else None
     options = ReadOptions(source_language=source, target_language=target, tag_column=tags, keeps_codes=True)
-    reader = open_reader(file, options)
     try:
+        reader = open_reader(file, options)
         rows = [row for row in reader if not row.is_unfinished]
         pairs = [
             TaggedPair(
@@ -227,9 +227,12 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
             for row in rows
         ]
     except DataError as error:
-        if any(words in (error.hint or "") for words in ("--source-file", "nmt prepare")):
+        hint = error.hint or ""
+        if "file alone" in hint:
+            error.hint = f"give the translation alone: --tm {file.target}"
+        elif any(words in hint for words in ("--source-file", "nmt prepare")):
             error.hint = "write a source sentence, a tab and a translation on each line"
-        if "--source-language" not in (error.hint or ""):
+        if "--source-language" not in hint:
             raise
         raise MemoryLanguageError(error.message, hint=describe_languages(languages)) from error
     declared = reader.languages or find_languages_in_name(*(path.name for path in file.files))
@@ -238,32 +241,48 @@ def read_pairs(file: CorpusFile, languages: tuple[str, str]) -> tuple[tuple[str,
     return declared, pairs
 
 
-def read_two_documents(file: CorpusFile, languages: tuple[str, str]) -> list[list[str]]:
-    """Returns the texts of a document and of its translation, which a person may have edited; empty for other files.
+def read_two_documents(file: CorpusFile, languages: tuple[str, str]) -> list[tuple[str, str]]:
+    """Returns the pairs of a document and its translation, which a person may have edited; empty for other files.
 
-    Raises DataError if one has more texts than the other.
+    Raises DataError if a text of one is not in the same place of the other.
     """
     from nmt_cli.documents import find_format, open_document
     from nmt_cli.documents.config import DocumentOptions
     from nmt_cli.documents.document import DocumentSource
+    from nmt_cli.documents.office.cells import spell_column
+    from nmt_cli.formats.inputs import ReadOptions
+    from nmt_cli.formats.sheets import SpreadsheetReader
     from nmt_cli.formats.sniffing import HEAD
     from nmt_cli.text.streams import FileLines
 
     formats = [BY_EXTENSION.get(path.suffix.lower()) for path in file.files]
-    if file.target is None or None in formats or any("pairs" in format.uses for format in formats if format):
+    if file.target is None or any(
+        format is None or ("pairs" in format.uses and format.texts != "cells") for format in formats
+    ):
         return []
-    texts = []
+    sides: list[dict[tuple[int, ...], str]] = []
     for path, language, is_read_back in zip(file.files, reversed(languages), (False, True), strict=True):
         with path.open("rb") as stream:
-            name = find_format(path, None, stream.read(HEAD)).name
+            format = find_format(path, None, stream.read(HEAD))
+        if format.texts == "cells":  # which programs store in any order, and equal ones only once
+            sides.append(
+                dict(SpreadsheetReader(replace(file, path=path, target=None), ReadOptions()).read_text_lines())
+            )
+            continue
         source = DocumentSource(FileLines(path), str(path), DocumentOptions(), language, reads_back=is_read_back)
         source = source._replace(source_language="" if is_read_back else languages[0])  # with which its keys may begin
-        texts.append([text for unit in open_document(name, source).read_units() for text in unit.name_context().texts])
-    if len(texts[0]) != len(texts[1]):
-        counts = " and ".join(format_count(len(some), "text") for some in texts)
-        hint = "paragraphs were added or removed: put the pairs that you corrected into a table"
-        raise DataError(f"{file.name} have {counts}, but must have the same number", hint=hint)
-    return texts
+        units = open_document(format.name, source).read_units()
+        texts = (text for unit in units for text in unit.name_context().texts)
+        sides.append({(number,): text for number, text in enumerate(texts)})
+    if others := sorted(sides[0].keys() ^ sides[1].keys()):
+        counts = " and ".join(format_count(len(side), "text") for side in sides)
+        problem = "paragraphs were added or removed"
+        if len(others[0]) > 1:
+            sheet, row, column, _ = others[0]
+            problem = f"only one has a text in cell {spell_column(column)}{row} of sheet {sheet}"
+        hint = f"{problem}: put the pairs that you corrected into a table"
+        raise DataError(f"{file.name} have {counts}, but must have the same number, in the same places", hint=hint)
+    return [(source, sides[1][where]) for where, source in sides[0].items()]
 
 
 def find_tag_column(path: Path) -> str | None:

@@ -418,6 +418,15 @@ class SpreadsheetReader(TableReader):
             yield number, texts + [""] * (width - len(texts))
             line = number
 
+    def read_text_lines(self) -> Iterator[tuple[tuple[int, ...], str]]:
+        """Yields each line that a person wrote, after the numbers of its sheet, row, column and line."""
+        for sheet, (_, rows) in enumerate(self.open_book().read_sheets(), 1):
+            for row, cells in rows:
+                for cell in cells:
+                    for number, line in enumerate(cell.text.split("\n") if cell.is_text else ()):
+                        if line.strip():
+                            yield (sheet, row, cell.column, number), line
+
     def open_book(self) -> Book:
         """Opens the file. Raises DataError if it or its content is unsafe or too large for memory."""
         with self.stream.open_binary() as file:

@@ -19,6 +19,7 @@ import pytest
 
 from nmt_cli.api.translating.outputs import OutputState, WrittenFiles
 from nmt_cli.api.translating.resume import ResumableJob
+from nmt_cli.runtime.installed_models import find_model
 from support.archives import make_docx, unpack
 
 PROJECT = Path(__file__).parents[2]
@@ -194,6 +195,16 @@ def test_a_second_run_translates_what_changed_and_replaces_no_edited_file(interr
     assert "in/t.csv: 1 text" in finish(interrupted, *arguments, "--column", "text")  # which no other file has
     (interrupted / "out/.nmt.written").write_text('{"a.txt": 3')
     assert "a.txt already exists" in refuse(interrupted, *arguments)
+
+
+def test_a_memory_that_cannot_be_read_is_refused_even_if_all_files_are_kept(interrupted: Path) -> None:
+    arguments = ["in/sub", "-o", "out"]
+    finish(interrupted, *arguments)
+    (interrupted / "out/b.docx").write_bytes(b"corrected by hand")
+    (interrupted / "model/profile.txt").write_bytes((find_model(Path("eng-deu")) / "profile.txt").read_bytes())
+    assert "1 edited file is kept: out/b.docx;" in finish(interrupted, *arguments)
+    _, said = (process := start(interrupted, *arguments, "--tm", "in/a.txt")).communicate(timeout=120)
+    assert process.returncode == 65 and "hint: write a source sentence, a tab" in said
 
 
 def test_no_file_is_replaced_unasked(interrupted: Path) -> None:

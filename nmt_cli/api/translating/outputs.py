@@ -198,9 +198,10 @@ class FileSummaries:
             return
         problems = [error.message if name in error.message else f"{name}: {error.message}" for name, error in failed]
         more = f"; and {len(failed) - MOST_FAILED:,} more" if len(failed) > MOST_FAILED else ""
-        hints = {error.hint for _, error in failed if error.hint}
-        more_hint = f"{hints.pop()}; " if len(hints) == 1 else ""
-        hint = f"all others were translated; {more_hint}run the same command again to translate the rest"
+        hints = list(dict.fromkeys(error.hint for _, error in failed if error.hint))[:MOST_FAILED]
+        if not any("--" in hint for hint in hints):  # with another option, it would be another command
+            hints.append("run the same command again to translate the rest")
+        hint = "; ".join(["all others were translated", *hints])
         total = format_count(len(self.files), "file")
         raise DataError(
             f"{len(failed):,} of {total} not translated: {'; '.join(problems[:MOST_FAILED])}{more}", hint=hint

@@ -150,8 +150,8 @@ class ResumableJob:
         if self.edited:
             edited = format_count(len(self.edited), "edited file is kept", "edited files are kept")
             way_on = (
-                "to translate one again, move it away and reuse it with --tm: a .po or .xlf alone, other documents "
-                "preceded by its source (--tm old.docx,edited.docx)"
+                "to translate one again, move it away and reuse it with --tm: a .po, an .xlf or a table with both "
+                "languages alone, any other file preceded by its source (--tm old.docx,edited.docx)"
             )
             console.say(f"{edited}: {join_first(self.edited, EDITED_SHOWN)}; {way_on}")
         if self.lacking:

@@ -61,14 +61,14 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     outputs = name_files(command, content.files, card, console)
     require_abilities(command, card)
     resumable = ResumableJob(command, content.files, outputs)
-    if resumable.is_done(console):
-        return open_empty_report(content)
     inputs, paths = resumable.inputs, [file.path for file in resumable.inputs]
-    # 2. Open the input: documents, or a prompt; and earlier translations.
-    is_prompt = console.can_prompt and not (inputs or outputs.targets)
+    # 2. Open earlier translations, even if nothing needs them, since they may be wrong; and documents, or a prompt.
+    is_prompt = console.can_prompt and not (content.files or outputs.targets)
     writer = command.make_writer(is_prompt=is_prompt)
     glossary = load_terms(command, card, console)
     memory = open_memory(command, card, request.options.search.tags, writer, console, glossary)
+    if resumable.is_done(console):
+        return open_empty_report(content)
     # Lines of files are read where they are translated, which may be another process; a pipe can be read only here.
     are_files = bool(paths) and all(path.is_file() for path in paths)
     part_size = READ_AHEAD if are_files and not request.score else 0

@@ -256,6 +256,9 @@ def choose_sheet(headers: Iterable[tuple[SheetKey, list[str]]], document: Docume
         key, header = sheets[0]
         fit_columns(document, header)
         return key
+    if error and source.is_among_others:
+        known = f"{error.hint}; " if error.hint else ""
+        error.hint = f"{known}to translate all cells of {source.name}, translate it separately, without --column"
     raise error or DataError(f"{source.name} has no cells", hint="name another file")
 
 

@@ -18,6 +18,7 @@ from nmt_cli.translation.config import LineOptions, TranslateOptions
 from nmt_cli.translation.memory.lookup import RecalledTranslation, TranslationMemory
 from nmt_cli.translation.request import TranslationRequest
 from nmt_cli.translation.translator import load_glossary
+from support.archives import make_xlsx
 from support.fakes import fake_loaded
 from support.rewriting import read_profile
 
@@ -141,6 +142,35 @@ def test_a_document_and_its_edited_translation_are_a_memory_with_the_same_marks(
     }
     with pytest.raises(DataError, match="2 texts and 1 text"):
         load_memory([f"{tmp_path}/a.html,{tmp_path}/c.html"], ("en", "de"))
+
+
+def test_a_workbook_and_its_edited_translation_are_a_memory_by_their_cells(tmp_path: Path) -> None:
+    """As programs write them: texts in another order, equal ones once, and changed ones in their cells."""
+
+    def write(name: str, strings: list[str], cells: str) -> str:
+        texts = "".join(f"<si><t>{text}</t></si>" for text in strings)
+        rows = f'<row r="2"><c r="D2"><v>7</v></c></row><row r="3">{cells}</row>'
+        (tmp_path / name).write_bytes(make_xlsx(rows, texts))
+        return str(tmp_path / name)
+
+    shared = '<c r="{}3" t="s"><v>{}</v></c>'
+    cell = '<c r="A3" t="inlineStr"><is><t>Pumpe</t></is></c>'
+    old = write("a.xlsx", ["The pump", "Pump", "Go.\nStay."], "".join(map(shared.format, "ABC", "102")))
+    edited = write("b.xlsx", ["Los.\nBleib.", "Pumpe"], cell + shared.format("B", 1) + shared.format("C", 0))
+    other = write("c.xlsx", ["Los.\nBleib.", "Pumpe"], shared.format("B", 1) + shared.format("C", 0) + "<c/>")
+    memory = load_memory([f"{old},{edited}"], ("en", "de"))
+    assert memory.targets == {"The pump": "Pumpe", "Pump": "Pumpe", "Go.": "Los.", "Stay.": "Bleib."}
+    with pytest.raises(DataError, match="4 texts and 3 texts") as refused:
+        load_memory([f"{old},{other}"], ("en", "de"))
+    assert "in cell A3 of sheet 1: put" in (refused.value.hint or "")
+
+
+def test_two_files_that_each_have_pairs_are_refused_and_the_hint_names_the_translation(tmp_path: Path) -> None:
+    for name in ("a.po", "b.po"):
+        (tmp_path / name).write_text(PO, encoding="utf-8")
+    with pytest.raises(DataError, match="not one sentence per line") as refused:
+        load_memory([f"{tmp_path}/a.po,{tmp_path}/b.po"], ("eng", "deu"))
+    assert refused.value.hint == f"give the translation alone: --tm {tmp_path}/b.po"
 
 
 KEYED = {  # a text twice, with keys; "Buchen" and "Buch" are its translations

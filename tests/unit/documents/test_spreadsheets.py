@@ -147,7 +147,12 @@ def test_further_sheets_with_the_column_are_noted(name: str, data: bytes, column
 def test_what_cannot_be_is_said(name: str, data: bytes) -> None:
     with pytest.raises(DataError, match="there is no column 'Englisch'") as caught:
         convert_bytes(name, data, louder, column="Englisch")
-    assert "did you mean 'English'" in caught.value.hint
+    assert "did you mean 'English'" in caught.value.hint and "separately" not in caught.value.hint
+    document = open_bytes(name, data, column="Englisch")
+    document.source = document.source._replace(is_among_others=True)
+    with pytest.raises(DataError, match="there is no column 'Englisch'") as caught:
+        list(document.read_units())
+    assert "'English'" in caught.value.hint and "translate it separately, without --column" in caught.value.hint
     for several, hint in (
         ("English,id", "repeat --column for each column: English, id"),
         ("1,2", "repeat --column for each column: 1, 2"),

@@ -8,6 +8,7 @@ import errno
 import io
 import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -199,16 +200,25 @@ def test_each_file_takes_its_name_when_it_is_complete(tmp_path: Path) -> None:
     assert read_folder(tmp_path / "x") == {"a": b"0 0\n0 1\n0 2\n", "b": b"1 0\n1 1\n1 2\n"}
 
 
-@pytest.mark.parametrize("error", [DataError("it is damaged"), PermissionError(errno.EACCES, "Permission denied", "b")])
-def test_a_file_that_fails_costs_itself_alone(tmp_path: Path, error: Exception) -> None:
+@pytest.mark.parametrize(
+    ("error", "hint"),
+    [
+        (DataError("it is damaged"), "translated; run the same command again to translate the rest"),
+        (DataError("it is damaged", hint="save it"), "translated; save it; run the same command again to"),
+        (DataError("it is damaged", hint="leave out --column"), "all others were translated; leave out --column$"),
+        (PermissionError(errno.EACCES, "Permission denied", "b"), "run the same command again to translate the rest"),
+    ],
+)
+def test_a_file_that_fails_costs_itself_alone(tmp_path: Path, error: Exception, hint: str) -> None:
     (tmp_path / "b").write_bytes(b"before\n")
     documents, summaries = open_lines([b"1\n"], [b"2\n", error], [b"3\n"]), FileSummaries()
     with OutputFiles([tmp_path / name for name in "abc"], io.BytesIO(), is_apart=True) as outputs:
         assert b"".join(write_all(outputs, documents, summaries)) == b"1\n2\n3\n"
     assert read_folder(tmp_path) == {"a": b"1\n", "b": b"before\n", "c": b"3\n"}
     assert [file.error is None for file in summaries.files] == [True, False, True]
-    with pytest.raises(DataError, match=r"1 of 3 files not translated: .*(damaged|permission denied)"):
+    with pytest.raises(DataError, match=r"1 of 3 files not translated: .*(damaged|permission denied)") as incomplete:
         summaries.require_complete()
+    assert re.search(hint, incomplete.value.hint)
 
 
 def test_a_unit_that_cannot_be_written_ends_its_file_alone(tmp_path: Path) -> None:
