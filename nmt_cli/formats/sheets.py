@@ -409,7 +409,7 @@ class SpreadsheetReader(TableReader):
             self.add_note(f"sheets read: {join_first(names, MOST_SHEETS)}{left}", is_warning=is_warning)
         if book.lacks_texts:
             raise DataError(
-                (f"{self.file.name} is damaged: some of its texts are missing"), hint="open it, and save it again"
+                f"{self.file.name} is damaged: some of its texts are missing", hint="open it, and save it again"
             )
         # All rows have the width of the widest, so that none is refused for the blanks at its end.
         width, line = max((len(texts) for _, texts in table), default=0), 0

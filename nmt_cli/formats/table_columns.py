@@ -487,18 +487,13 @@ def note_columns(table: Table, columns: tuple[int, int], kinds: Mapping[int, str
     texts = [column for column in others if not kinds.get(column) and not name_content(table.body, column, table.width)]
     headings = table.header or ()
     is_plain = columns == (0, 1) or columns == table.pair
-    if is_plain and not any(is_text_heading(headings, column) for column in texts):
+    if is_plain and all(column < len(headings) and is_other_heading(headings[column].strip()) for column in texts):
         return ""
     labels = [kinds.get(column) or "".join(headings[column : column + 1]).strip() or "text" for column in others]
     ignored = ", ".join(f"{column + 1} {name}" for column, name in zip(others, labels, strict=True))
     more = "; for others: --source-column, --target-column" if texts else ""
     note = f"columns {columns[0] + 1} and {columns[1] + 1} contain text and are used"
     return note + (f"; ignored: {ignored}" if ignored else "") + more
-
-
-def is_text_heading(headings: Sequence[str], column: int) -> bool:
-    """Whether a column may hold text, judging by its heading if it has one."""
-    return column >= len(headings) or not is_other_heading(headings[column].strip())
 
 
 def is_phonetic(cell: str) -> bool:

@@ -125,17 +125,13 @@ def walk_folder(folder: Path, output: Path | None) -> Iterator[Path]:
             continue
         if path.is_file():
             yield path
-        elif path.is_dir() and not path.is_symlink() and not is_same_place(path, output):
+        elif path.is_dir() and not path.is_symlink() and not (output and output.exists() and path.samefile(output)):
             yield from walk_folder(path, output)
 
 
 def leads_outside(path: Path, folder: Path) -> bool:
     """Whether a file links outside the folder: whoever sends the folder may not mean to share that file."""
     return path.is_symlink() and not path.resolve().is_relative_to(folder.resolve())
-
-
-def is_same_place(path: Path, other: Path | None) -> bool:
-    return other is not None and other.exists() and path.samefile(other)
 
 
 def find_reason_to_skip(path: Path, config: DocumentOptions) -> str | None:

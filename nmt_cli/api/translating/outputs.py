@@ -58,11 +58,6 @@ class PartSummary:
             self.rated += 1
             self.confidence_sum += translation.confidence
 
-    def add_place(self, name: str, confidence: float | None) -> None:
-        """Records the confidence of a verse; ignores its further texts, which are footnotes."""
-        if name and not (self.places and self.places[-1][0] == name):
-            self.places.append((name, confidence))
-
     @property
     def confidence(self) -> float | None:
         """The mean confidence; None if no text has one."""
@@ -149,7 +144,9 @@ class FileSummaries:
         if self.location.chapter:
             chapter = self.chapters[self.location.chapter]
             chapter.add(translation)
-            chapter.add_place(self.location.name, translation.confidence)
+            name = self.location.name
+            if name and not (chapter.places and chapter.places[-1][0] == name):  # else a footnote of the same verse
+                chapter.places.append((name, translation.confidence))
 
     def add_torn(self, name: str, torn: TornText) -> None:
         """Records a text of a file that is written as it is in the source."""

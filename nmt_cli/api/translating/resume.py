@@ -348,15 +348,11 @@ def name_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     if old.get("model") != new["model"]:
         return "a different model"
     for kind in ("options", "files", "input"):
-        name = next(find_changed(old.get(kind, {}), new[kind]), None)
-        if name is not None:
+        before = old.get(kind)
+        before = before if isinstance(before, Mapping) else {}  # of a file that anybody may have written
+        for name in (name for name in {**new[kind], **before} if before.get(name) != new[kind].get(name)):
             return f"different text in {name}" if kind == "input" else f"a different --{name.replace('_', '-')}"
     return "a different job"
-
-
-def find_changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    old = old if isinstance(old, Mapping) else {}  # of a file that anybody may have written
-    return (name for name in {**new, **old} if old.get(name) != new.get(name))
 
 
 def describe_command(command: TranslateCommand) -> CommandLine:

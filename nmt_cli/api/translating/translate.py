@@ -68,7 +68,9 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     glossary = load_terms(command, card, console)
     memory = open_memory(command, card, request.options.search.tags, writer, console, glossary)
     if resumable.is_done(console):
-        return open_empty_report(content)
+        return TranslationReport(
+            skipped=content.describe_skipped(), files=content.summarise(FileSummaries(are_apart=True))
+        )
     # Lines of files are read where they are translated, which may be another process; a pipe can be read only here.
     are_files = bool(paths) and all(path.is_file() for path in paths)
     part_size = READ_AHEAD if are_files and not request.score else 0
@@ -103,12 +105,6 @@ def run_translation(command: TranslateCommand, console: Console) -> TranslationR
     if command.has_json_summary:
         console.output.write(report.files.write_json())
     return report
-
-
-def open_empty_report(content: FolderContent) -> TranslationReport:
-    """Returns the report of a run whose files are all up to date."""
-    files = content.summarise(FileSummaries(are_apart=True))
-    return TranslationReport(skipped=content.describe_skipped(), files=files)
 
 
 class FinishedLines:
