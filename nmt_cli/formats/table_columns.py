@@ -13,6 +13,7 @@ equal. Does not depend on file formats.
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -559,8 +560,9 @@ def refuse_columns(table: Table, kinds: Sequence[str], texts: Sequence[int]) -> 
     count = {0: "no column holds", 1: "only one column holds"}.get(len(texts), f"{len(texts)} columns hold")
     guess = sorted(texts, key=lambda column: not has_sentences(table.body, column))[:2]
     options = "with --source-column and --target-column; each row needs both texts (see docs/small-corpora.md)"
-    if guess[1:]:
-        options = f"for instance with --source-column {min(guess) + 1} --target-column {max(guess) + 1}"
+    if guess[1:]:  # by their headings, since other files may have them in other places
+        names = [shlex.quote(table.header[column]) if table.header else str(column + 1) for column in sorted(guess)]
+        options = f"for instance with --source-column {names[0]} --target-column {names[1]}"
     raise DataError(
         f"{table.where}: {count} text, of {len(kinds)}: {shown}{more}",
         hint=f"name the two columns of the pairs, {options}",
