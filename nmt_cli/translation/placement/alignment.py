@@ -9,10 +9,11 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from nmt_cli.text.characters import CLOSING_QUOTES, TURNED_QUOTES
 from nmt_cli.text.normalise import drop_invisible, find_unspaced, normalise
 from nmt_cli.text.symbols import BLANK, JOINER, SENTENCE_END
 from nmt_cli.text.words import Link, choose_word_pattern, count_strings, has_word
-from nmt_cli.translation.placement.traced_text import UNALIGNED, MarkedRanges, TextRange, TracedText
+from nmt_cli.translation.placement.traced_text import BEHIND_WORD, UNALIGNED, MarkedRanges, TextRange, TracedText
 from nmt_cli.translation.result import WordLinks, WordSpan
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
 
 
 NOT_BLANK = re.compile(r"\S+")
+ANY_CLOSING_QUOTES = CLOSING_QUOTES + TURNED_QUOTES
 NUMBER_AT_START = re.compile(r"\d+(?=[^\W\d_])")
 WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
 
@@ -323,15 +325,18 @@ def find_unchanged(before: str, after: str) -> int | None:
 
 def trace_changed(before: TracedWord, after: str) -> list[int | None]:
     """Returns the index in `before` of each character of `after`; None for new punctuation that follows the word."""
-    (opening, _, closing), (new_opening, core, new_closing) = before.edges, split_edges(after)
+    (opening, old_core, closing), (new_opening, core, new_closing) = before.edges, split_edges(after)
     start, end = len(opening), len(before.text) - len(closing)
     first = min(start, len(before.text) - 1)
     # What stands behind a number is apart from it, since marks may enclose it: 10<sup>th</sup>, 10.
     number = NUMBER_AT_START.match(before.text, start)
     digits, last = number.span() if number else (start, start)
     middle = (last + end) // 2 if start < end else 0
-    if number and not core:
-        return [middle] * len(after)
+    if not core and old_core and new_opening != opening:  # a sign behind its number, and the marks behind it: 20 £.
+        origins = [*range(end, len(before.text)), *range(start)]
+        indices = [find_mark(closing + opening, mark) for mark in new_opening]
+        rest = [middle if number else None if mark in BEHIND_WORD else first for mark in new_opening]
+        return [rest[n] if index is None else origins[index] for n, index in enumerate(indices)]
     front = [first if index is None else index for index in trace_marks(opening, new_opening)]
     shared = list(range(digits, last)) if number and core.startswith(number[0]) else []
     back = [index if index is None else index + end for index in trace_marks(closing, new_closing)]
@@ -349,4 +354,10 @@ def trace_marks(before: str, after: str) -> list[int | None]:
     """Returns the index in `before` of each mark of `after`: by order if counts are equal, else of the same mark."""
     if len(before) == len(after):
         return list(range(len(after)))
-    return [before.find(mark) if mark in before else None for mark in after]
+    return [find_mark(before, mark) for mark in after]
+
+
+def find_mark(marks: str, mark: str) -> int | None:
+    """Returns the index of a mark, or else that of another closing quote for such a quote; None without either."""
+    alike = mark if mark in marks else ANY_CLOSING_QUOTES if mark in ANY_CLOSING_QUOTES else ""
+    return next((index for index, other in enumerate(marks) if other in alike), None)

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from nmt_cli.text.characters import CLOSING, END_MARKS, PAUSES, TURNED_QUOTES
+from nmt_cli.text.characters import ANY_CLOSING, CLOSING, END_MARKS, PAUSES, TURNED_QUOTES
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.words import has_word
 
@@ -44,6 +44,7 @@ UNALIGNED = -1
 BESIDE = 2  # words beside a part, of which one may be an article
 FAINT = 0.5  # share of the surest word's weight below which another is not the translation of the same word
 BEHIND_FINAL_MARK = CLOSING + TURNED_QUOTES + " "
+BEHIND_WORD = END_MARKS + PAUSES + ANY_CLOSING
 LETTERS = re.compile(r"[^\W_]+")
 
 
@@ -182,9 +183,10 @@ class TracedText:
         return slice(first, bisect_left(self.source_words, end, key=lambda word: word.start))
 
     def extend_to_words(self, start: int, end: int) -> tuple[int, int]:
-        """Extends the source characters [start, end) to whole words."""
-        touched = self.source_words[self.find_touched(start, end)]
-        return (min(start, touched[0].start), max(end, touched[-1].end)) if touched else (start, end)
+        """Extends the source characters [start, end) to whole words, without punctuation behind them."""
+        for first, last in self.source_words[self.find_touched(start, end)]:
+            start, end = min(start, first), max(end, first + len(self.source[first:last].rstrip(BEHIND_WORD)))
+        return start, end
 
     def find_part(self, start: int, end: int) -> Position | None:
         """Returns the densest run of words that come from the source characters [start, end), or None.
@@ -216,7 +218,7 @@ class TracedText:
         inked = inked if self.source[start] in PAUSES else inked[first:]
         touched = self.find_touched(start, end)
         within = self.select_densest(self.drop_faint(inked) if touched.stop - touched.start == 1 else inked)
-        within = self.drop_neighbours(within, touched)
+        within = self.drop_new_marks(self.drop_neighbours(within, touched), start, end)
         low, high = within[0], within[-1] + 1
         first_word, last_word = (self.words[find_word(self.words, index)] for index in (within[0], within[-1]))
         while low > first_word.start and self.sources[low - 1] == UNALIGNED:
@@ -238,6 +240,21 @@ class TracedText:
         follows = "".join(self.text[start:end] for start, end in self.words[inside[-1] + 1 : inside[-1] + 2])
         last = inside[-2] if inside[-1] in behind and inside[-1] > first and has_word(follows) else inside[-1]
         return [index for index in positions if self.words[first].start <= index < self.words[last].end]
+
+    def drop_new_marks(self, positions: list[int], start: int, end: int) -> list[int]:
+        """Returns the characters without punctuation at their end that comes from none in the source part [start, end).
+
+        The mark that ends the part stays, unless it ends the sentence only in the translation: `9 <b>a.m.</b> to 5`.
+        """
+        is_last = self.find_touched(start, end).stop == len(self.source_words)
+        ending = self.source[start:end].rstrip()[-1:]
+        while len(positions) > 1 and (mark := self.text[positions[-1]]) in END_MARKS + PAUSES:
+            source, behind = self.sources[positions[-1]], positions[-1] + 1
+            is_inside = start <= source < end and not self.source[source].isspace()
+            if is_inside or (mark == ending and (is_last or self.text[behind:].strip(BEHIND_FINAL_MARK))):
+                break
+            positions = positions[:-1]
+        return positions
 
     def drop_faint(self, positions: Sequence[int]) -> list[int]:
         """Returns the characters of words that come from one source word nearly as surely as the surest of them."""

@@ -149,6 +149,32 @@ def test_a_final_mark_does_not_draw_a_pair() -> None:
     assert place_pair(trace("a b c", "A C B .", [0, 2, 1, None]), 2, 3) == "A C [B] ."
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "links", "expected"),
+    [
+        ("costs [£20].", "kostet 20 £.", [0, 1, 1], "kostet [20 £]."),
+        ("costs [£20], and", "kostet 20 £, und", [0, 1, 1, 2], "kostet [20 £], und"),
+        ("pays ([$20]) now", "zahlt (20 $) jetzt", [0, 1, 1, 2], "zahlt ([20 $]) jetzt"),
+        ("says: “pay [£20].”", "sagt: „zahl 20 £.“", [0, 1, 2, 2], "sagt: „zahl [20 £].“"),
+        ("is [“£20”].", "ist „20 £“.", [0, 1, 1], "ist [„20 £“]."),
+        ("the [20%], and", "die 20 %, und", [0, 1, 1, 2], "die [20 %], und"),
+        ("pays [£5m], he", "zahlt 5 Mio. £, er", [0, 1, 1, 1, 2], "zahlt [5 Mio. £], er"),
+        ("she pays [€7 million].", "sie zahlt 7 Millionen €.", [0, 1, 2, 3, 2], "sie zahlt [7 Millionen €]."),
+        ("came [20 pounds] and", "kam 20 £, und", [0, 1, 2, 3], "kam [20 £], und"),
+        ("open [9:00 a.m.] to 5:30 p.m., daily", "offen 9:00–17:30, täglich", [0, 1, 5], "offen [9:00–17:30], täglich"),
+        ("open [9:00 a.m.] to 5:30 p.m.", "offen 9:00–17:30.", [0, 1], "offen [9:00–17:30]."),
+        ("please [un]lock.", "bitte entsperren.", [0, 1], "bitte [entsperren]."),
+        ("costs [£20.] No", "kostet 20 £. Nein", [0, 1, 1, 2], "kostet [20 £.] Nein"),
+        ("[He is rich.] She left", "Er reich ist. Sie ging", [0, 2, 1, 3, 4], "[Er reich ist.] Sie ging"),
+        ("she said [“no”], and", 'sie sagte "nein" und', [0, 1, 2, 3], 'sie sagte ["nein"] und'),
+        ("it is [...] now", "es ist … nun", [0, 1, 2, 3], "es ist […] nun"),
+    ],
+)
+def test_a_mark_behind_a_pair_stays_behind_it(source: str, target: str, links: list[int | None], expected: str) -> None:
+    start, end = source.index("["), source.index("]") - 1
+    assert place_pair(trace(source.replace("[", "").replace("]", ""), target, links), start, end) == expected
+
+
 def test_no_pair_begins_with_a_comma() -> None:
     assert place_pair(trace("a b , c", "A , C B", [0, 2, 3, 1]), 2, 7) == "A , [C B]"
     assert place_pair(trace("a , b c", "A , C B", [0, 1, 3, 2]), 2, 7) == "A [, C B]"
