@@ -9,11 +9,17 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt_cli.text.characters import CLOSING_QUOTES, TURNED_QUOTES
 from nmt_cli.text.normalise import drop_invisible, find_unspaced, normalise
 from nmt_cli.text.symbols import BLANK, JOINER, SENTENCE_END
 from nmt_cli.text.words import Link, choose_word_pattern, count_strings, has_word
-from nmt_cli.translation.placement.traced_text import BEHIND_WORD, UNALIGNED, MarkedRanges, TextRange, TracedText
+from nmt_cli.translation.placement.traced_text import (
+    BEHIND_WORD,
+    UNALIGNED,
+    MarkedRanges,
+    TextRange,
+    TracedText,
+    find_mark,
+)
 from nmt_cli.translation.result import WordLinks, WordSpan
 
 if TYPE_CHECKING:
@@ -158,7 +164,6 @@ def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
 
 
 NOT_BLANK = re.compile(r"\S+")
-ANY_CLOSING_QUOTES = CLOSING_QUOTES + TURNED_QUOTES
 NUMBER_AT_START = re.compile(r"\d+(?=[^\W\d_])")
 WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
 
@@ -355,9 +360,3 @@ def trace_marks(before: str, after: str) -> list[int | None]:
     if len(before) == len(after):
         return list(range(len(after)))
     return [find_mark(before, mark) for mark in after]
-
-
-def find_mark(marks: str, mark: str) -> int | None:
-    """Returns the index of a mark, or else that of another closing quote for such a quote; None without either."""
-    alike = mark if mark in marks else ANY_CLOSING_QUOTES if mark in ANY_CLOSING_QUOTES else ""
-    return next((index for index, other in enumerate(marks) if other in alike), None)

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from nmt_cli.text.characters import ANY_CLOSING, CLOSING, END_MARKS, PAUSES, TURNED_QUOTES
+from nmt_cli.text.characters import ANY_CLOSING, CLOSING, CLOSING_QUOTES, END_MARKS, PAUSES, TURNED_QUOTES
 from nmt_cli.text.normalise import find_unspaced
 from nmt_cli.text.words import has_word
 
@@ -45,6 +45,7 @@ BESIDE = 2  # words beside a part, of which one may be an article
 FAINT = 0.5  # share of the surest word's weight below which another is not the translation of the same word
 BEHIND_FINAL_MARK = CLOSING + TURNED_QUOTES + " "
 BEHIND_WORD = END_MARKS + PAUSES + ANY_CLOSING
+ANY_CLOSING_QUOTES = CLOSING_QUOTES + TURNED_QUOTES
 LETTERS = re.compile(r"[^\W_]+")
 
 
@@ -246,12 +247,13 @@ class TracedText:
 
         The mark that ends the part stays, unless it ends the sentence only in the translation: `9 <b>a.m.</b> to 5`.
         """
-        is_last = self.find_touched(start, end).stop == len(self.source_words)
-        ending = self.source[start:end].rstrip()[-1:]
-        while len(positions) > 1 and (mark := self.text[positions[-1]]) in END_MARKS + PAUSES:
+        is_last, part = self.find_touched(start, end).stop == len(self.source_words), self.source[start:end].rstrip()
+        while len(positions) > 1 and (mark := self.text[positions[-1]]) in BEHIND_WORD:
             source, behind = self.sources[positions[-1]], positions[-1] + 1
+            is_closing = mark not in END_MARKS + PAUSES
             is_inside = start <= source < end and not self.source[source].isspace()
-            if is_inside or (mark == ending and (is_last or self.text[behind:].strip(BEHIND_FINAL_MARK))):
+            stays = is_closing or is_last or self.text[behind:].strip(BEHIND_FINAL_MARK)
+            if is_inside or (stays and find_mark(part if is_closing else part[-1:], mark) is not None):
                 break
             positions = positions[:-1]
         return positions
@@ -390,3 +392,9 @@ class TracedText:
 def find_word(words: Sequence[TextRange], position: int) -> int:
     """Returns the index of the word that contains the character at `position`, or of the last word before it."""
     return bisect_right(words, position, key=lambda word: word.start) - 1
+
+
+def find_mark(marks: str, mark: str) -> int | None:
+    """Returns the index of a mark, or else that of another closing quote for such a quote; None without either."""
+    alike = mark if mark in marks else ANY_CLOSING_QUOTES if mark in ANY_CLOSING_QUOTES else ""
+    return next((index for index, other in enumerate(marks) if other in alike), None)

@@ -163,6 +163,8 @@ def test_a_final_mark_does_not_draw_a_pair() -> None:
         ("came [20 pounds] and", "kam 20 £, und", [0, 1, 2, 3], "kam [20 £], und"),
         ("open [9:00 a.m.] to 5:30 p.m., daily", "offen 9:00–17:30, täglich", [0, 1, 5], "offen [9:00–17:30], täglich"),
         ("open [9:00 a.m.] to 5:30 p.m.", "offen 9:00–17:30.", [0, 1], "offen [9:00–17:30]."),
+        ("zahlt ([20 €]) nun", "pays (€20) now", [0, 1, 3], "pays ([€20]) now"),
+        ("[“no way”], he", 'ganz "und nie", er', [1, 0, 0, 2], '[ganz "und nie"], er'),
         ("please [un]lock.", "bitte entsperren.", [0, 1], "bitte [entsperren]."),
         ("costs [£20.] No", "kostet 20 £. Nein", [0, 1, 1, 2], "kostet [20 £.] Nein"),
         ("[He is rich.] She left", "Er reich ist. Sie ging", [0, 2, 1, 3, 4], "[Er reich ist.] Sie ging"),
