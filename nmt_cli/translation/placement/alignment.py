@@ -13,8 +13,8 @@ from nmt_cli.text.normalise import drop_invisible, find_unspaced, normalise
 from nmt_cli.text.symbols import BLANK, JOINER, SENTENCE_END
 from nmt_cli.text.words import Link, choose_word_pattern, count_strings, has_word
 from nmt_cli.translation.placement.traced_text import (
-    BEHIND_WORD,
     UNALIGNED,
+    WORD_CLOSERS,
     MarkedRanges,
     TextRange,
     TracedText,
@@ -165,7 +165,7 @@ def spell_word(pieces: Sequence[str], group: Sequence[int]) -> str:
 
 NOT_BLANK = re.compile(r"\S+")
 NUMBER_AT_START = re.compile(r"\d+(?=[^\W\d_])")
-WORD_EDGES = re.compile(r"(?P<opening>[^\w\s]*)(?P<core>.*?)(?P<closing>[^\w\s]*)", re.DOTALL)
+WORD_EDGES = re.compile(r"\A([^\w\s]*)(.*?)([^\w\s]*)\Z", re.DOTALL)
 
 
 class TracedWord:
@@ -175,9 +175,10 @@ class TracedWord:
         self.text, self.start, self.following = source[slice(*word)], word.start, min(word.end, len(source) - 1)
 
     @cached_property
-    def edges(self) -> tuple[str, str, str]:
+    def edges(self) -> Sequence[str]:
         """The punctuation before the core, the core, and the punctuation after it."""
-        return split_edges(self.text)
+        edges: Sequence[str] = WORD_EDGES.findall(self.text)[0]
+        return edges
 
 
 def trace_translation(source: str, translation: Translation) -> TracedText:
@@ -330,7 +331,7 @@ def find_unchanged(before: str, after: str) -> int | None:
 
 def trace_changed(before: TracedWord, after: str) -> list[int | None]:
     """Returns the index in `before` of each character of `after`; None for new punctuation that follows the word."""
-    (opening, old_core, closing), (new_opening, core, new_closing) = before.edges, split_edges(after)
+    (opening, old_core, closing), (new_opening, core, new_closing) = before.edges, WORD_EDGES.findall(after)[0]
     start, end = len(opening), len(before.text) - len(closing)
     first = min(start, len(before.text) - 1)
     # What stands behind a number is apart from it, since marks may enclose it: 10<sup>th</sup>, 10.
@@ -340,7 +341,7 @@ def trace_changed(before: TracedWord, after: str) -> list[int | None]:
     if not core and old_core and new_opening != opening:  # a sign behind its number, and the marks behind it: 20 £.
         origins = [*range(end, len(before.text)), *range(start)]
         indices = [find_mark(closing + opening, mark) for mark in new_opening]
-        rest = [middle if number else None if mark in BEHIND_WORD else first for mark in new_opening]
+        rest = [middle if number else None if mark in WORD_CLOSERS else first for mark in new_opening]
         return [rest[n] if index is None else origins[index] for n, index in enumerate(indices)]
     front = [first if index is None else index for index in trace_marks(opening, new_opening)]
     shared = list(range(digits, last)) if number and core.startswith(number[0]) else []
@@ -349,14 +350,6 @@ def trace_changed(before: TracedWord, after: str) -> list[int | None]:
     return [*front, *shared, *[middle] * (len(core) - len(shared)), *back]
 
 
-def split_edges(word: str) -> tuple[str, str, str]:
-    """Returns the punctuation before a word's core, the core, and the punctuation after it."""
-    opening, core, closing = WORD_EDGES.fullmatch(word).groups()  # type: ignore[union-attr]  # all matches
-    return opening, core, closing
-
-
 def trace_marks(before: str, after: str) -> list[int | None]:
     """Returns the index in `before` of each mark of `after`: by order if counts are equal, else of the same mark."""
-    if len(before) == len(after):
-        return list(range(len(after)))
-    return [find_mark(before, mark) for mark in after]
+    return [index if len(before) == len(after) else find_mark(before, mark) for index, mark in enumerate(after)]

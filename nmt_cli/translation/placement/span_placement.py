@@ -135,18 +135,11 @@ def needs_left_blank(left: Unit, item: PlacedItem) -> bool:
     return item.blank_before and left.text not in OPENING and not find_unspaced(left.text)
 
 
-def is_closing_mark(span: Span) -> bool:
-    """Whether a span is the second mark of a pair such as *very* or (so)."""
-    return (
-        span.kind in (SpanKind.EMPHASIS, SpanKind.BRACKET, SpanKind.QUOTE)
-        and span.pair is not None
-        and span.pair.closes
-    )
-
-
 def needs_right_blank(item: PlacedItem, right: Unit, blank: bool) -> bool:
     """Whether a space separates an item from the unit after it; `blank` says whether one preceded that unit."""
-    if right.is_word and (not item.span.is_markup or (is_closing_mark(item.span) and blank)):
+    is_closing = item.span.pair is not None and item.span.pair.closes  # such as the second mark of *very* or (so)
+    is_closing = is_closing and item.span.kind in (SpanKind.EMPHASIS, SpanKind.BRACKET, SpanKind.QUOTE)
+    if right.is_word and (not item.span.is_markup or (is_closing and blank)):
         return True
     return item.blank_after and (blank or right.is_word)
 

@@ -44,7 +44,7 @@ UNALIGNED = -1
 BESIDE = 2  # words beside a part, of which one may be an article
 FAINT = 0.5  # share of the surest word's weight below which another is not the translation of the same word
 BEHIND_FINAL_MARK = CLOSING + TURNED_QUOTES + " "
-BEHIND_WORD = END_MARKS + PAUSES + ANY_CLOSING
+WORD_CLOSERS = END_MARKS + PAUSES + ANY_CLOSING
 ANY_CLOSING_QUOTES = CLOSING_QUOTES + TURNED_QUOTES
 LETTERS = re.compile(r"[^\W_]+")
 
@@ -186,7 +186,7 @@ class TracedText:
     def extend_to_words(self, start: int, end: int) -> tuple[int, int]:
         """Extends the source characters [start, end) to whole words, without punctuation behind them."""
         for first, last in self.source_words[self.find_touched(start, end)]:
-            start, end = min(start, first), max(end, first + len(self.source[first:last].rstrip(BEHIND_WORD)))
+            start, end = min(start, first), max(end, first + len(self.source[first:last].rstrip(WORD_CLOSERS)))
         return start, end
 
     def find_part(self, start: int, end: int) -> Position | None:
@@ -248,7 +248,7 @@ class TracedText:
         The mark that ends the part stays, unless it ends the sentence only in the translation: `9 <b>a.m.</b> to 5`.
         """
         is_last, part = self.find_touched(start, end).stop == len(self.source_words), self.source[start:end].rstrip()
-        while len(positions) > 1 and (mark := self.text[positions[-1]]) in BEHIND_WORD:
+        while len(positions) > 1 and (mark := self.text[positions[-1]]) in WORD_CLOSERS:
             source, behind = self.sources[positions[-1]], positions[-1] + 1
             is_closing = mark not in END_MARKS + PAUSES
             is_inside = start <= source < end and not self.source[source].isspace()
