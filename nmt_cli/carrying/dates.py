@@ -504,7 +504,9 @@ def find_entry(text: str, context: Context, target: Calendar) -> Span | None:
 def write_chain(
     chain: Sequence[tuple[int, re.Match[str]]], text: str, short: Sequence[str], languages: tuple[str, str]
 ) -> Span:
-    """Returns the span of days joined by marks such as hyphens; a single day includes its preposition: `am Fr.`"""
+    """Returns the days, joined by marks such as hyphens, as a single span; if there is only one day, its preposition is
+    included: `am Fr.`
+    """
     start, end = chain[0][1].start(), chain[-1][1].end()
     written, position = "", start
     for number, match in chain:

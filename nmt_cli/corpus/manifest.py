@@ -274,7 +274,7 @@ class MonolingualText:
 
 @dataclass(frozen=True, kw_only=True)
 class TaggedRun:
-    """Successive sentences with the same tags, which are separated by spaces."""
+    """Consecutive sentences with the same tags; `tags` separates these by spaces."""
 
     tags: str
     count: Count

@@ -131,7 +131,7 @@ class ParagraphSegment:
 
     @cached_property
     def is_overfull(self) -> bool:
-        """Whether the segment has text, but is kept because it has too many marks, runs or lines."""
+        """Whether the segment has text but is left untranslated because it has too many marks, runs or lines."""
         room = MAXIMUM_ITEMS - len(self.items)
         return self.is_translated and (room < 0 or (len(self.text) > room and self.count_signs() > room))
 

@@ -32,7 +32,10 @@ class Smoothing(NamedTuple):
         if not known or (value is not None and not 0 < value <= 1):
             raise OptionError(
                 f"--smooth cannot be {text!r}",
-                hint="use exp, none, floor, add-k or epsilon; the last three take a value up to 1: epsilon:0.01",
+                hint=(
+                    "use exp, none, floor, add-k or epsilon; the last three take a value up to 1, for example "
+                    "epsilon:0.01"
+                ),
             )
         return cls(method, value)
 

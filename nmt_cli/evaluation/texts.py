@@ -60,7 +60,7 @@ class SideText:
             lonely = sorted(set(keys) ^ set(self.keys))
             raise DataError(
                 f"{where}: its segments differ from those of the other file, for instance {' '.join(lonely[:3])}",
-                hint="give files of the same test set",
+                hint="all files must come from the same test set",
             )
         rows = [dict(zip(self.keys, range(len(self.keys)), strict=True))[key] for key in keys]
         return SideText([[column[row] for row in rows] for column in self.columns], list(keys), self.language)

@@ -52,7 +52,7 @@ class FinishedBlock(NamedTuple):
 
     @classmethod
     def write(cls, texts: Sequence[str], results: list[Any]) -> FinishedBlock:
-        """Writes the line of a block with these texts."""
+        """Writes the line of a block, whose translations are these texts."""
         written = json.dumps(results, ensure_ascii=False, default=encode_value).encode("utf-8", "surrogatepass")
         content = b85encode(zlib.compress(written, FASTEST))
         return cls(hash_texts(texts) + b" " + content + b"\n", len(results))

@@ -141,7 +141,7 @@ class LineTranslator:
         return self.with_source(self.source.with_stored_pictures(stored))
 
     def with_picture_reader(self, reader: Callable[[], PictureReader]) -> LineTranslator:
-        """Returns a translator with a reader of pictures, which is loaded when the first picture is read."""
+        """Returns a translator with a picture reader, which is loaded when the first picture is read."""
         return self.with_source(self.source.with_picture_reader(reader))
 
     def with_judge(self, judge: HypothesisJudge) -> LineTranslator:

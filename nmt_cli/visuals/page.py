@@ -274,7 +274,9 @@ def write_comparison(comparison: SystemComparison, path: Path, *, test_set: str,
 
 
 def render_comparison_html(comparison: SystemComparison, facts: Facts, histories: Histories) -> str:
-    """Returns the page: scores side by side, tests, where each fails, curves, and the most disputed sentences."""
+    """Returns the page: the scores side by side, significance tests, where each system fails, curves, and the most
+    disputed sentences.
+    """
     sections = merge_profiles(comparison)
     curves = embed_figure(render_curves_svg(histories)) if histories else ""
     disputed = pair_disputed(comparison)

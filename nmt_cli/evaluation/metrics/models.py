@@ -79,7 +79,7 @@ def find_last_layer(path: Path) -> int:
         return int(parse_json((path / "config.json").read_text(encoding="utf-8"))["num_hidden_layers"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"{path} is not the directory of an encoder: its config.json has no num_hidden_layers",
+            f"{path} is not an encoder directory: its config.json has no num_hidden_layers",
             hint="--bertscore-model takes a directory as written by `save_pretrained` of transformers",
         ) from error
 

@@ -77,7 +77,7 @@ def write_page(model: ModelDirectory, directory: Path, assets: Mapping[str, Path
     """Writes the page of a model into an empty directory. Raises OptionError for a captioning model."""
     if model.card.has_pictures:
         raise OptionError(
-            "a page translates text, but this is a captioning model",
+            "the web page can only translate text, but this is a captioning model",
             hint="translate pictures with `nmt translate`",
         )
     sources = {name: path.read_bytes() for name, path in assets.items()}

@@ -132,7 +132,7 @@ class ErasedWord(NamedTuple):
 def erase_words(
     translation: Translation, profile: CorpusProfile, is_new: Callable[[str], bool]
 ) -> Iterator[ErasedWord]:
-    """Yields the content words of a sentence that may have no translation and are not copied.
+    """Yields those content words of a sentence that are not copied and may lack a translation.
 
     `is_new` says whether training never had a word. If the network hardly believes in a translation, such as a person's
     free one, erasing words shows nothing.

@@ -113,7 +113,7 @@ def test_without_a_model_or_its_package_the_message_is_clear(
 
 
 def test_a_directory_that_is_no_encoder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is not the directory of an encoder"):
+    with pytest.raises(DataError, match="is not an encoder directory"):
         models.find_last_layer(tmp_path)
 
 
