@@ -409,6 +409,8 @@ def write_number(number: WordedNumber, context: Context) -> str:
     if number.value > 1_000 and number.value % 1_000:
         return str(number.value)
     words = spell_cardinal(int(number.value), context.languages[1])
+    if number.text.isupper():
+        return words.upper()
     return words.capitalize() if number.text[0].isupper() else words
 
 

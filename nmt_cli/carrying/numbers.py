@@ -654,6 +654,7 @@ def find_minutes(kind: Kind, text: str, context: Context) -> Iterator[Span]:
             words = (spell_cardinal(number, context.languages[1]) for number in (minutes, hour))
             written = f" {target.hour_parts['to' if is_before else 'past'].partition('|')[0]} ".join(words)
         written = written[0].upper() + written[1:] if text[0].isupper() and not match.start("first") else written
+        written = written.upper() if match["first"].isupper() and not is_clock else written
         yield kind.make_span(match.start("first"), written)._replace(end=match.end(), covers=target.clock_word)
 
 

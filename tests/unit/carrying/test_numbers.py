@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nmt_cli.carrying.kinds import KINDS, find_spans
 from nmt_cli.carrying.number_values import (
     NUMBERS,
+    WORDED_NUMBERS,
     compare_numbers,
     list_lost_words,
     list_worded,
@@ -172,3 +173,18 @@ def test_millions_of_what_is_counted_are_no_metres() -> None:
         "2,5m",
         "2,5m",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("thirty-five", "fünfunddreißig"),
+        ("Thirty-five", "Fünfunddreißig"),
+        ("THIRTY-FIVE", "FÜNFUNDDREISSIG"),
+        ("nineteen eighty-four", "1984"),
+        ("three and a half", "3.5"),
+    ],
+)
+def test_a_lost_number_is_written_as_the_target_writes_it(text: str, written: str) -> None:
+    attempt = Attempt.from_texts(f"It was {text}.", "Es war.")
+    assert [span.text for span in WORDED_NUMBERS.list_carried(attempt, Context(("en", "de")))] == [written]
