@@ -457,14 +457,14 @@ MOST_PICKLED = 2  # that stay loaded
 
 def load_pickled(key: str, arguments: Mapping[str, Any]) -> Translator:
     """Returns the translator that another process pickled; loads it again only if it was closed or dropped."""
-    kept = PICKLED.pop(key, None)
-    if kept is None or kept._opened is None:
-        kept = load(**arguments)
-        kept._key = key
-    PICKLED[key] = kept
+    translator = PICKLED.pop(key, None)
+    if translator is None or translator._opened is None:
+        translator = load(**arguments)
+        translator._key = key
+    PICKLED[key] = translator
     if len(PICKLED) > MOST_PICKLED:
         PICKLED.pop(next(iter(PICKLED)), None)
-    return kept
+    return translator
 
 
 def answer_with_memory(

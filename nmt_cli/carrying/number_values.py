@@ -373,19 +373,16 @@ def list_lost_words(attempt: Attempt, languages: tuple[str, str]) -> list[Worded
     values = {number.value for number in list_worded(target.text, target.language)} | digits.parts
 
     def is_kept(number: WordedNumber) -> bool:
-        value = int(number.value)
-        readings = {number.value, Decimal(value - HALF_DAY)} if FEWEST_WORDED <= value <= 24 else {number.value}
+        value = number.value
+        readings = {value, value - HALF_DAY} if FEWEST_WORDED <= value <= 2 * HALF_DAY else {value}
+        whole = [int(reading) for reading in readings if not reading % 1]
+        decades = spell_number(int(value), target.language) if not value % DECADE_YEARS else ()
         return (
             not values.isdisjoint(readings)
-            or digits.contains(NumberToken(number.text, (value,), frozenset((number.value,))))
+            or digits.contains(NumberToken(number.text, (int(value),), frozenset((value,))))
             or fold_words(number.text) in words.text
-            or any(
-                has_spelling(int(reading), words, target.language) for reading in readings if reading == int(reading)
-            )
-            or (
-                value % DECADE_YEARS == 0
-                and any(words.contains(s[:-1], ()) for s in spell_number(value, target.language))
-            )
+            or any(has_spelling(reading, words, target.language) for reading in whole)
+            or any(words.contains(decade[:-1], ()) for decade in decades)  # in his thirties
         )
 
     return [number for number in numbers if not is_kept(number)]
